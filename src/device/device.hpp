@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// An open device as the core sees it: the author's table over stubs, failures as exceptions.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "hoist/device_ops.h"
+
+namespace hoist {
+
+class Device {
+ public:
+  // Opens by name and options ("host:0?mode=virtual"), or gives the one that is open already.
+  static std::shared_ptr<Device> open(const std::string& name);
+
+  Device(const hoist_device_ops_t& ops, std::string name, void* self);
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] const hoist_device_properties_t& properties() const noexcept { return properties_; }
+  [[nodiscard]] bool has(hoist_capability_t capability) const noexcept {
+    return (properties_.capabilities & static_cast<std::uint64_t>(capability)) != 0;
+  }
+  void query_memory(std::uint64_t& free, std::uint64_t& total) const;
+  void set(const char* key, const char* value);
+  [[nodiscard]] double time_us() const;
+
+  void* memory_create(std::uint64_t bytes);
+  void memory_destroy(void* memory) noexcept;
+  void host_register(void* memory, std::uint64_t bytes);
+  void host_unregister(void* memory, std::uint64_t bytes) noexcept;
+
+  void* stream_create();
+  void stream_destroy(void* stream) noexcept;
+  void* stream_wrap(void* native);
+  void stream_wait(void* stream);
+  void stream_wait_event(void* stream, void* event);
+
+  void* event_create();
+  void event_destroy(void* event) noexcept;
+  void event_record(void* event, void* stream);
+  [[nodiscard]] bool event_poll(void* event);
+  void event_wait(void* event);
+  [[nodiscard]] double event_elapsed_us(void* begin, void* end);
+
+  // Zero bytes and zero counts are dropped here: no device sees them.
+  void copy(void* stream, hoist_copy_kind_t kind, void* dst, const void* src, std::uint64_t bytes);
+  void fill(void* stream, void* dst, std::uint8_t value, std::uint64_t bytes);
+  void host_function(void* stream, hoist_host_fn_t function, void* user_data, double modelled_us);
+  // No-ops on devices without HOIST_CAPABILITY_ACCESS.
+  void access_begin(void* stream, void* memory, std::uint64_t bytes);
+  void access_end(void* stream, void* memory, std::uint64_t bytes);
+
+ private:
+  void check(hoist_status_t status, const char* slot) const;
+
+  hoist_device_ops_t ops_;
+  std::string name_;
+  void* self_;
+  hoist_device_properties_t properties_{};
+};
+
+// A stream or event with its device: what the C ABI hands out.
+struct Stream {
+  std::shared_ptr<Device> device;
+  void* handle = nullptr;
+};
+struct Event {
+  std::shared_ptr<Device> device;
+  void* handle = nullptr;
+  bool recorded = false;  // a wait for an event that never was is refused
+};
+
+}  // namespace hoist

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Language levels, warnings and sanitizers, in one place.
+# Language levels, warnings, sanitizers and the compiler cache, in one place.
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_STANDARD 20)
@@ -17,12 +17,24 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo)
 endif()
 
+find_program(HOIST_CCACHE ccache)
+if(HOIST_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER ${HOIST_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${HOIST_CCACHE})
+endif()
+
 # Times decide plans, so they must be the same everywhere: no contraction into fused operations.
 add_compile_options(-ffp-contract=off)
 add_compile_options(-Wall -Wextra -Wshadow -Wpedantic)
+if(HOIST_WERROR)
+  add_compile_options(-Werror)
+endif()
 
 if(HOIST_SANITIZE)
   # no-builtin: otherwise constant-size memset and memcpy are invisible to ThreadSanitizer.
   add_compile_options(-fsanitize=${HOIST_SANITIZE} -fno-omit-frame-pointer -fno-builtin -g)
   add_link_options(-fsanitize=${HOIST_SANITIZE})
+  if(HOIST_SANITIZE MATCHES "undefined")
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
 endif()

@@ -62,6 +62,7 @@ class Device {
   std::string name_;
   void* self_;
   hoist_device_properties_t properties_{};
+  std::uint32_t generation_;  // of fork: a child does not close its parent's device
 };
 
 // A stream or event with its device: what the C ABI hands out.

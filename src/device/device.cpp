@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/device.hpp"
+
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/fork.hpp"
+#include "base/log.hpp"
+#include "device/services.hpp"
+
+namespace hoist {
+
+Device::Device(const hoist_device_ops_t& ops, std::string name, void* self)
+    : ops_(ops), name_(std::move(name)), self_(self), generation_(fork_generation()) {
+  properties_.struct_size = sizeof properties_;
+  try {
+    check(ops_.query(self_, &properties_), "query");
+    if (properties_.alignment == 0 || (properties_.alignment & (properties_.alignment - 1)) != 0) {
+      fail(HOIST_ERROR_DEVICE, text(name_, ": query: alignment is ", properties_.alignment), "give a power of two");
+    }
+  } catch (...) {
+    ops_.close(self_);
+    throw;
+  }
+}
+
+Device::~Device() {
+  // A child has none of the device's threads: closing there would wait for ever.
+  if (generation_ == fork_generation()) ops_.close(self_);
+}
+
+void Device::check(hoist_status_t status, const char* slot) const {
+  if (status == HOIST_OK) [[likely]] {
+    return;
+  }
+  SlotError error = take_slot_error(status);
+  fail(status, text(name_, ": ", slot, ": ", error.message), std::move(error.hint));
+}
+
+void Device::query_memory(std::uint64_t& free, std::uint64_t& total) const {
+  check(ops_.query_memory(self_, &free, &total), "query_memory");
+}
+
+void Device::set(const char* key, const char* value) { check(ops_.set(self_, key, value), "set"); }
+
+double Device::time_us() const {
+  double now = 0;
+  check(ops_.get_time(self_, &now), "get_time");
+  return now;
+}
+
+void* Device::memory_create(std::uint64_t bytes) {
+  void* memory = nullptr;
+  check(ops_.memory_create(self_, bytes, &memory), "memory_create");
+  return memory;
+}
+
+void Device::memory_destroy(void* memory) noexcept { ops_.memory_destroy(self_, memory); }
+
+void Device::host_register(void* memory, std::uint64_t bytes) {
+  check(ops_.host_register(self_, memory, bytes), "host_register");
+}
+
+void Device::host_unregister(void* memory, std::uint64_t bytes) noexcept {
+  const hoist_status_t status = ops_.host_unregister(self_, memory, bytes);
+  if (status == HOIST_OK) return;
+  try {
+    log(HOIST_LOG_ERROR, name_, ": host_unregister of ", memory, ": ", take_slot_error(status).message);
+  } catch (...) {
+    log_message(HOIST_LOG_ERROR, "host_unregister failed, and memory ran out saying so");
+  }
+}
+
+void* Device::stream_create() {
+  void* stream = nullptr;
+  check(ops_.stream_create(self_, &stream), "stream_create");
+  return stream;
+}
+
+void Device::stream_destroy(void* stream) noexcept { ops_.stream_destroy(self_, stream); }
+
+void* Device::stream_wrap(void* native) {
+  void* stream = nullptr;
+  check(ops_.stream_wrap(self_, native, &stream), "stream_wrap");
+  return stream;
+}
+
+void Device::stream_wait(void* stream) { check(ops_.stream_wait(self_, stream), "stream_wait"); }
+
+void Device::stream_wait_event(void* stream, void* event) {
+  check(ops_.stream_wait_event(self_, stream, event), "stream_wait_event");
+}
+
+void* Device::event_create() {
+  void* event = nullptr;
+  check(ops_.event_create(self_, &event), "event_create");
+  return event;
+}
+
+void Device::event_destroy(void* event) noexcept { ops_.event_destroy(self_, event); }
+
+void Device::event_record(void* event, void* stream) { check(ops_.event_record(self_, event, stream), "event_record"); }
+
+bool Device::event_poll(void* event) {
+  int ready = 0;
+  check(ops_.event_poll(self_, event, &ready), "event_poll");
+  return ready != 0;
+}
+
+void Device::event_wait(void* event) { check(ops_.event_wait(self_, event), "event_wait"); }
+
+double Device::event_elapsed_us(void* begin, void* end) {
+  double elapsed = 0;
+  check(ops_.event_get_elapsed(self_, begin, end, &elapsed), "event_get_elapsed");
+  return elapsed;
+}
+
+void Device::copy(void* stream, hoist_copy_kind_t kind, void* dst, const void* src, std::uint64_t bytes) {
+  if (bytes != 0) check(ops_.copy(self_, stream, kind, dst, src, bytes), "copy");
+}
+
+void Device::fill(void* stream, void* dst, std::uint8_t value, std::uint64_t bytes) {
+  if (bytes != 0) check(ops_.fill(self_, stream, dst, value, bytes), "fill");
+}
+
+void Device::host_function(void* stream, hoist_host_fn_t function, void* user_data, double modelled_us) {
+  check(ops_.host_function(self_, stream, function, user_data, modelled_us), "host_function");
+}
+
+void Device::access_begin(void* stream, void* memory, std::uint64_t bytes) {
+  if (bytes == 0 || !has(HOIST_CAPABILITY_ACCESS)) return;
+  check(ops_.access_begin(self_, stream, memory, bytes), "access_begin");
+}
+
+void Device::access_end(void* stream, void* memory, std::uint64_t bytes) {
+  if (bytes == 0 || !has(HOIST_CAPABILITY_ACCESS)) return;
+  check(ops_.access_end(self_, stream, memory, bytes), "access_end");
+}
+
+}  // namespace hoist

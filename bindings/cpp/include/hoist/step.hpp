@@ -98,7 +98,10 @@ class Step {
   Step& operator=(const Step&) = delete;
   ~Step() noexcept(false) {
     if (!open_) return;
-    if (std::uncaught_exceptions() > exceptions_) return give_up();
+    if (std::uncaught_exceptions() > exceptions_) {
+      give_up();
+      return;
+    }
     try {
       end();
     } catch (...) {

@@ -179,8 +179,10 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_stream_wait_event(hoist_stream_t*
 
 /**
  * @brief Submits a copy to the stream.
- * @param kind Which way; @param dst, @param src must not overlap. 0 bytes is a no-op.
- * Host memory of an asynchronous copy stays valid and unchanged until the copy has run.
+ *
+ * Host memory of an asynchronous copy stays valid and unchanged until the copy has run. 0 bytes is a no-op.
+ * @param kind Which way.
+ * @param dst Must not overlap @p src.
  * @externsync @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_stream_submit_copy(hoist_stream_t* stream, hoist_copy_kind_t kind,

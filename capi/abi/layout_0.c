@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sizes, offsets and numbers that programs of ABI level 0.x were compiled with (64-bit targets). A line here is
+ * never changed: where one fails, the change breaks the ABI. New structs, fields and enumerators get lines by
+ * tests/checks/layout.py --write; sizes of option structs may grow at the end, which needs a new line beside the
+ * old size and a test of both. Before 0.1 is released lines may still be rewritten. */
+#include <stddef.h>
+
+#include "hoist/device_ops.h"
+#include "hoist/hoist.h"
+
+#define FROZEN(expression, value) _Static_assert((expression) == (value), #expression " is not " #value)
+
+FROZEN(sizeof(void*), 8);
+
+/* hoist_switch_t, budget.h */
+FROZEN(HOIST_SWITCH_DEFAULT, 0);
+FROZEN(HOIST_SWITCH_OFF, 1);
+FROZEN(HOIST_SWITCH_ON, 2);
+FROZEN(HOIST_SWITCH_FORCE_32, 2147483647);
+
+/* hoist_budget_options_t, budget.h */
+FROZEN(sizeof(hoist_budget_options_t), 48);
+FROZEN(offsetof(hoist_budget_options_t, struct_size), 0);
+FROZEN(offsetof(hoist_budget_options_t, budget_bytes), 8);
+FROZEN(offsetof(hoist_budget_options_t, budget_share), 16);
+FROZEN(offsetof(hoist_budget_options_t, pinned_limit_bytes), 24);
+FROZEN(offsetof(hoist_budget_options_t, profile_steps), 32);
+FROZEN(offsetof(hoist_budget_options_t, run_ahead_steps), 36);
+FROZEN(offsetof(hoist_budget_options_t, plan_effort), 40);
+FROZEN(offsetof(hoist_budget_options_t, trust), 44);
+
+/* hoist_phase_t, budget.h */
+FROZEN(HOIST_PHASE_BUILDING, 0);
+FROZEN(HOIST_PHASE_DISCOVERY, 1);
+FROZEN(HOIST_PHASE_PROFILING, 2);
+FROZEN(HOIST_PHASE_SERVING, 3);
+FROZEN(HOIST_PHASE_SUSPENDED, 4);
+FROZEN(HOIST_PHASE_FORCE_32, 2147483647);
+
+/* hoist_budget_status_t, budget.h */
+FROZEN(sizeof(hoist_budget_status_t), 176);
+FROZEN(offsetof(hoist_budget_status_t, struct_size), 0);
+FROZEN(offsetof(hoist_budget_status_t, phase), 8);
+FROZEN(offsetof(hoist_budget_status_t, unit_count), 12);
+FROZEN(offsetof(hoist_budget_status_t, tensor_count), 16);
+FROZEN(offsetof(hoist_budget_status_t, tensor_bytes), 24);
+FROZEN(offsetof(hoist_budget_status_t, budget_bytes), 32);
+FROZEN(offsetof(hoist_budget_status_t, arena_bytes), 40);
+FROZEN(offsetof(hoist_budget_status_t, peak_bytes), 48);
+FROZEN(offsetof(hoist_budget_status_t, pinned_bytes), 56);
+FROZEN(offsetof(hoist_budget_status_t, adopted_bytes), 64);
+FROZEN(offsetof(hoist_budget_status_t, steps), 72);
+FROZEN(offsetof(hoist_budget_status_t, aborted_steps), 80);
+FROZEN(offsetof(hoist_budget_status_t, mispredictions), 88);
+FROZEN(offsetof(hoist_budget_status_t, demand_loads), 96);
+FROZEN(offsetof(hoist_budget_status_t, replans), 104);
+FROZEN(offsetof(hoist_budget_status_t, h2d_bytes), 112);
+FROZEN(offsetof(hoist_budget_status_t, d2h_bytes), 120);
+FROZEN(offsetof(hoist_budget_status_t, last_step_h2d_bytes), 128);
+FROZEN(offsetof(hoist_budget_status_t, last_step_d2h_bytes), 136);
+FROZEN(offsetof(hoist_budget_status_t, predicted_step_us), 144);
+FROZEN(offsetof(hoist_budget_status_t, bound_us), 152);
+FROZEN(offsetof(hoist_budget_status_t, last_step_us), 160);
+FROZEN(offsetof(hoist_budget_status_t, last_stall_us), 168);
+
+/* hoist_checkpoint_tensor_t, checkpoint.h */
+FROZEN(sizeof(hoist_checkpoint_tensor_t), 192);
+FROZEN(offsetof(hoist_checkpoint_tensor_t, struct_size), 0);
+FROZEN(offsetof(hoist_checkpoint_tensor_t, name), 8);
+FROZEN(offsetof(hoist_checkpoint_tensor_t, dtype), 16);
+FROZEN(offsetof(hoist_checkpoint_tensor_t, file), 24);
+FROZEN(offsetof(hoist_checkpoint_tensor_t, data), 32);
+FROZEN(offsetof(hoist_checkpoint_tensor_t, bytes), 40);
+FROZEN(offsetof(hoist_checkpoint_tensor_t, offset), 48);
+FROZEN(offsetof(hoist_checkpoint_tensor_t, rank), 56);
+FROZEN(offsetof(hoist_checkpoint_tensor_t, item_bits), 60);
+FROZEN(offsetof(hoist_checkpoint_tensor_t, shape), 64);
+
+/* hoist_capability_t, device.h */
+FROZEN(HOIST_CAPABILITY_HOST_ADDRESSABLE, 1);
+FROZEN(HOIST_CAPABILITY_ASYNC, 2);
+FROZEN(HOIST_CAPABILITY_BATCH, 4);
+FROZEN(HOIST_CAPABILITY_WRAP, 8);
+FROZEN(HOIST_CAPABILITY_ACCESS, 16);
+FROZEN(HOIST_CAPABILITY_VIRTUAL_CLOCK, 32);
+FROZEN(HOIST_CAPABILITY_NO_BYTES, 64);
+FROZEN(HOIST_CAPABILITY_FORCE_32, 2147483647);
+
+/* hoist_device_properties_t, device.h */
+FROZEN(sizeof(hoist_device_properties_t), 224);
+FROZEN(offsetof(hoist_device_properties_t, struct_size), 0);
+FROZEN(offsetof(hoist_device_properties_t, name), 8);
+FROZEN(offsetof(hoist_device_properties_t, description), 72);
+FROZEN(offsetof(hoist_device_properties_t, memory_bytes), 200);
+FROZEN(offsetof(hoist_device_properties_t, alignment), 208);
+FROZEN(offsetof(hoist_device_properties_t, capabilities), 216);
+
+/* hoist_copy_kind_t, device.h */
+FROZEN(HOIST_COPY_H2D, 0);
+FROZEN(HOIST_COPY_D2H, 1);
+FROZEN(HOIST_COPY_D2D, 2);
+FROZEN(HOIST_COPY_KIND_FORCE_32, 2147483647);
+
+/* hoist_device_services_t, device_ops.h */
+FROZEN(sizeof(hoist_device_services_t), 32);
+FROZEN(offsetof(hoist_device_services_t, struct_size), 0);
+FROZEN(offsetof(hoist_device_services_t, abi_version), 8);
+FROZEN(offsetof(hoist_device_services_t, reserved), 12);
+FROZEN(offsetof(hoist_device_services_t, error_set), 16);
+FROZEN(offsetof(hoist_device_services_t, log), 24);
+
+/* hoist_device_ops_t, device_ops.h */
+FROZEN(sizeof(hoist_device_ops_t), 256);
+FROZEN(offsetof(hoist_device_ops_t, struct_size), 0);
+FROZEN(offsetof(hoist_device_ops_t, abi_version), 8);
+FROZEN(offsetof(hoist_device_ops_t, reserved), 12);
+FROZEN(offsetof(hoist_device_ops_t, name), 16);
+FROZEN(offsetof(hoist_device_ops_t, driver), 24);
+FROZEN(offsetof(hoist_device_ops_t, count), 32);
+FROZEN(offsetof(hoist_device_ops_t, open), 40);
+FROZEN(offsetof(hoist_device_ops_t, close), 48);
+FROZEN(offsetof(hoist_device_ops_t, query), 56);
+FROZEN(offsetof(hoist_device_ops_t, query_memory), 64);
+FROZEN(offsetof(hoist_device_ops_t, set), 72);
+FROZEN(offsetof(hoist_device_ops_t, get_time), 80);
+FROZEN(offsetof(hoist_device_ops_t, memory_create), 88);
+FROZEN(offsetof(hoist_device_ops_t, memory_destroy), 96);
+FROZEN(offsetof(hoist_device_ops_t, host_register), 104);
+FROZEN(offsetof(hoist_device_ops_t, host_unregister), 112);
+FROZEN(offsetof(hoist_device_ops_t, stream_create), 120);
+FROZEN(offsetof(hoist_device_ops_t, stream_destroy), 128);
+FROZEN(offsetof(hoist_device_ops_t, stream_wrap), 136);
+FROZEN(offsetof(hoist_device_ops_t, stream_wait), 144);
+FROZEN(offsetof(hoist_device_ops_t, stream_wait_event), 152);
+FROZEN(offsetof(hoist_device_ops_t, event_create), 160);
+FROZEN(offsetof(hoist_device_ops_t, event_destroy), 168);
+FROZEN(offsetof(hoist_device_ops_t, event_record), 176);
+FROZEN(offsetof(hoist_device_ops_t, event_poll), 184);
+FROZEN(offsetof(hoist_device_ops_t, event_wait), 192);
+FROZEN(offsetof(hoist_device_ops_t, event_get_elapsed), 200);
+FROZEN(offsetof(hoist_device_ops_t, copy), 208);
+FROZEN(offsetof(hoist_device_ops_t, copy_batch), 216);
+FROZEN(offsetof(hoist_device_ops_t, fill), 224);
+FROZEN(offsetof(hoist_device_ops_t, host_function), 232);
+FROZEN(offsetof(hoist_device_ops_t, access_begin), 240);
+FROZEN(offsetof(hoist_device_ops_t, access_end), 248);
+
+/* hoist_manager_options_t, manager.h */
+FROZEN(sizeof(hoist_manager_options_t), 16);
+FROZEN(offsetof(hoist_manager_options_t, struct_size), 0);
+FROZEN(offsetof(hoist_manager_options_t, budget), 8);
+
+/* hoist_use_mode_t, manager.h */
+FROZEN(HOIST_USE_READ, 0);
+FROZEN(HOIST_USE_WRITE, 1);
+FROZEN(HOIST_USE_READ_WRITE, 2);
+FROZEN(HOIST_USE_FORCE_32, 2147483647);
+
+/* hoist_tensor_class_t, manager.h */
+FROZEN(HOIST_CLASS_WEIGHT, 0);
+FROZEN(HOIST_CLASS_STATE, 1);
+FROZEN(HOIST_CLASS_ACTIVATION, 2);
+FROZEN(HOIST_CLASS_FORCE_32, 2147483647);
+
+/* hoist_tensor_flags_t, manager.h */
+FROZEN(HOIST_TENSOR_COPY, 1);
+FROZEN(HOIST_TENSOR_ADOPT, 2);
+FROZEN(HOIST_TENSOR_TRANSIENT, 4);
+FROZEN(HOIST_TENSOR_ZERO, 8);
+FROZEN(HOIST_TENSOR_FLAGS_FORCE_32, 2147483647);
+
+/* hoist_tensor_desc_t, manager.h */
+FROZEN(sizeof(hoist_tensor_desc_t), 64);
+FROZEN(offsetof(hoist_tensor_desc_t, struct_size), 0);
+FROZEN(offsetof(hoist_tensor_desc_t, name), 8);
+FROZEN(offsetof(hoist_tensor_desc_t, bytes), 16);
+FROZEN(offsetof(hoist_tensor_desc_t, host), 24);
+FROZEN(offsetof(hoist_tensor_desc_t, flags), 32);
+FROZEN(offsetof(hoist_tensor_desc_t, mode), 36);
+FROZEN(offsetof(hoist_tensor_desc_t, tensor_class), 40);
+FROZEN(offsetof(hoist_tensor_desc_t, reserved), 44);
+FROZEN(offsetof(hoist_tensor_desc_t, release), 48);
+FROZEN(offsetof(hoist_tensor_desc_t, user_data), 56);
+
+/* hoist_tensor_info_t, manager.h */
+FROZEN(sizeof(hoist_tensor_info_t), 56);
+FROZEN(offsetof(hoist_tensor_info_t, struct_size), 0);
+FROZEN(offsetof(hoist_tensor_info_t, name), 8);
+FROZEN(offsetof(hoist_tensor_info_t, bytes), 16);
+FROZEN(offsetof(hoist_tensor_info_t, host), 24);
+FROZEN(offsetof(hoist_tensor_info_t, version), 32);
+FROZEN(offsetof(hoist_tensor_info_t, on_device), 40);
+FROZEN(offsetof(hoist_tensor_info_t, host_current), 44);
+FROZEN(offsetof(hoist_tensor_info_t, flags), 48);
+FROZEN(offsetof(hoist_tensor_info_t, tensor_class), 52);
+
+/* hoist_plan_options_t, plan.h */
+FROZEN(sizeof(hoist_plan_options_t), 24);
+FROZEN(offsetof(hoist_plan_options_t, struct_size), 0);
+FROZEN(offsetof(hoist_plan_options_t, effort), 8);
+FROZEN(offsetof(hoist_plan_options_t, reserved), 12);
+FROZEN(offsetof(hoist_plan_options_t, time_limit_seconds), 16);
+
+/* hoist_plan_result_t, plan.h */
+FROZEN(sizeof(hoist_plan_result_t), 72);
+FROZEN(offsetof(hoist_plan_result_t, struct_size), 0);
+FROZEN(offsetof(hoist_plan_result_t, step_us), 8);
+FROZEN(offsetof(hoist_plan_result_t, stall_us), 16);
+FROZEN(offsetof(hoist_plan_result_t, bound_us), 24);
+FROZEN(offsetof(hoist_plan_result_t, windowed_us), 32);
+FROZEN(offsetof(hoist_plan_result_t, peak_bytes), 40);
+FROZEN(offsetof(hoist_plan_result_t, h2d_bytes), 48);
+FROZEN(offsetof(hoist_plan_result_t, d2h_bytes), 56);
+FROZEN(offsetof(hoist_plan_result_t, peer_bytes), 64);
+
+/* hoist_replan_state_t, plan.h */
+FROZEN(HOIST_REPLAN_NONE, 0);
+FROZEN(HOIST_REPLAN_PENDING, 1);
+FROZEN(HOIST_REPLAN_APPLIED, 2);
+FROZEN(HOIST_REPLAN_FAILED, 3);
+FROZEN(HOIST_REPLAN_FORCE_32, 2147483647);
+
+/* hoist_replan_status_t, plan.h */
+FROZEN(sizeof(hoist_replan_status_t), 32);
+FROZEN(offsetof(hoist_replan_status_t, struct_size), 0);
+FROZEN(offsetof(hoist_replan_status_t, state), 8);
+FROZEN(offsetof(hoist_replan_status_t, can_request), 12);
+FROZEN(offsetof(hoist_replan_status_t, applied), 16);
+FROZEN(offsetof(hoist_replan_status_t, reason), 24);
+
+/* hoist_status_t, status.h */
+FROZEN(HOIST_OK, 0);
+FROZEN(HOIST_ERROR_INVALID_ARGUMENT, 1);
+FROZEN(HOIST_ERROR_INVALID_STATE, 2);
+FROZEN(HOIST_ERROR_NOT_FOUND, 3);
+FROZEN(HOIST_ERROR_ALREADY_EXISTS, 4);
+FROZEN(HOIST_ERROR_UNSUPPORTED, 5);
+FROZEN(HOIST_ERROR_OUT_OF_MEMORY, 6);
+FROZEN(HOIST_ERROR_INFEASIBLE, 7);
+FROZEN(HOIST_ERROR_BUSY, 8);
+FROZEN(HOIST_ERROR_ORDER, 9);
+FROZEN(HOIST_ERROR_STALE, 10);
+FROZEN(HOIST_ERROR_FORKED, 11);
+FROZEN(HOIST_ERROR_IO, 12);
+FROZEN(HOIST_ERROR_CORRUPT, 13);
+FROZEN(HOIST_ERROR_INVALID_PLAN, 14);
+FROZEN(HOIST_ERROR_DEVICE, 15);
+FROZEN(HOIST_ERROR_ABORTED, 16);
+FROZEN(HOIST_ERROR_INTERNAL, 17);
+FROZEN(HOIST_STATUS_FORCE_32, 2147483647);
+
+/* hoist_error_t, status.h */
+FROZEN(sizeof(hoist_error_t), 40);
+FROZEN(offsetof(hoist_error_t, struct_size), 0);
+FROZEN(offsetof(hoist_error_t, code), 8);
+FROZEN(offsetof(hoist_error_t, reserved), 12);
+FROZEN(offsetof(hoist_error_t, message), 16);
+FROZEN(offsetof(hoist_error_t, where), 24);
+FROZEN(offsetof(hoist_error_t, hint), 32);
+
+/* hoist_log_level_t, status.h */
+FROZEN(HOIST_LOG_DEBUG, 0);
+FROZEN(HOIST_LOG_INFO, 1);
+FROZEN(HOIST_LOG_WARNING, 2);
+FROZEN(HOIST_LOG_ERROR, 3);
+FROZEN(HOIST_LOG_OFF, 4);
+FROZEN(HOIST_LOG_FORCE_32, 2147483647);
+
+/* hoist_tensor_view_t, step.h */
+FROZEN(sizeof(hoist_tensor_view_t), 24);
+FROZEN(offsetof(hoist_tensor_view_t, data), 0);
+FROZEN(offsetof(hoist_tensor_view_t, bytes), 8);
+FROZEN(offsetof(hoist_tensor_view_t, tensor), 16);
+FROZEN(offsetof(hoist_tensor_view_t, mode), 20);
+
+/* hoist_unit_view_t, step.h */
+FROZEN(sizeof(hoist_unit_view_t), 32);
+FROZEN(offsetof(hoist_unit_view_t, struct_size), 0);
+FROZEN(offsetof(hoist_unit_view_t, count), 8);
+FROZEN(offsetof(hoist_unit_view_t, stride), 16);
+FROZEN(offsetof(hoist_unit_view_t, tensors), 24);

@@ -59,6 +59,7 @@ struct Bound {
   std::uint64_t peer_bytes = 0;
 };
 Bound bound(const Problem& problem);
+Bound page_bound(const Problem& problem);  // without the windows: windowed_us is step_us
 
 // The smallest budget by bytes under which every unit's items and workspace fit.
 std::uint64_t smallest_budget(const Problem& problem);

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.hpp"
+
+namespace hoist::plan {
+namespace {
+
+// Sums of sizes stay far below 2^64, so that no decision can overflow.
+constexpr std::uint64_t largest_sum = std::uint64_t{1} << 60;
+constexpr std::size_t largest_count = std::size_t{1} << 28;
+
+[[noreturn]] void refuse(const std::string& message, const std::string& hint) {
+  fail(HOIST_ERROR_INVALID_ARGUMENT, message, hint);
+}
+
+bool not_negative(double value) { return std::isfinite(value) && value >= 0; }
+
+// Well-formed UTF-8, no overlong forms and no surrogates: names go into JSON and into digests.
+bool is_utf8(const std::string& name) {
+  const auto byte = [&](std::size_t i) { return i < name.size() ? static_cast<unsigned char>(name[i]) : 0U; };
+  for (std::size_t i = 0; i < name.size();) {
+    const unsigned lead = byte(i);
+    const std::size_t more = lead < 0x80 ? 0 : lead >= 0xc2 && lead < 0xe0 ? 1 : lead >> 4 == 0xe ? 2 : 3;
+    if ((more == 3 && (lead < 0xf0 || lead > 0xf4)) || (lead == 0xe0 && byte(i + 1) < 0xa0) ||
+        (lead == 0xed && byte(i + 1) > 0x9f) || (lead == 0xf0 && byte(i + 1) < 0x90) ||
+        (lead == 0xf4 && byte(i + 1) > 0x8f)) {
+      return false;
+    }
+    for (std::size_t k = 1; k <= more; ++k) {
+      if (byte(i + k) >> 6 != 2) return false;
+    }
+    i += more + 1;
+  }
+  return true;
+}
+
+// Items are known by name; units by index, so that their names may repeat.
+void check_names(const Problem& problem) {
+  for (const Unit& unit : problem.units) {
+    if (!is_utf8(unit.name)) refuse("the name of a unit is not UTF-8", "rename it");
+  }
+  std::vector<const std::string*> names;
+  names.reserve(problem.items.size());
+  for (const Item& item : problem.items) names.push_back(&item.name);
+  std::sort(names.begin(), names.end(), [](const std::string* a, const std::string* b) { return *a < *b; });
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i]->empty()) refuse("an item has an empty name", "give each a name of its own");
+    if (!is_utf8(*names[i])) refuse("the name of an item is not UTF-8", "rename it");
+    if (i > 0 && *names[i] == *names[i - 1]) {
+      refuse(text("two items are called \"", *names[i], "\""), "give each a name of its own");
+    }
+  }
+}
+
+void check_links(const Problem& problem) {
+  constexpr std::array<const char*, link_count> names = {"h2d", "d2h", "peer"};
+  for (std::size_t i = 0; i < link_count; ++i) {
+    const Link& link = problem.links[i];
+    if (!not_negative(link.latency_us)) {
+      refuse(text("link ", names[i], ": latency_us is ", link.latency_us), "a finite time of 0 or more");
+    }
+    if (!not_negative(link.bytes_per_us) || link.bytes_per_us == 0) {
+      refuse(text("link ", names[i], ": bytes_per_us is ", link.bytes_per_us), "a finite rate above 0");
+    }
+  }
+  if (!not_negative(problem.duplex_factor) || problem.duplex_factor == 0 || problem.duplex_factor > 1) {
+    refuse(text("duplex_factor is ", problem.duplex_factor), "a share above 0 and at most 1");
+  }
+}
+
+void check_uses(const Problem& problem, const Item& item) {
+  for (std::size_t i = 0; i < item.uses.size(); ++i) {
+    if (item.uses[i].unit >= problem.units.size()) {
+      refuse(text("item \"", item.name, "\" is used by unit ", item.uses[i].unit, ", but there are ",
+                  problem.units.size(), " units"),
+             "units count from 0");
+    }
+    if (i > 0 && item.uses[i].unit <= item.uses[i - 1].unit) {
+      refuse(text("item \"", item.name, "\": its use by unit ", item.uses[i].unit, " follows one by unit ",
+                  item.uses[i - 1].unit),
+             "list the uses in the order of units, one a unit (rw where a unit reads and writes)");
+    }
+  }
+  if (item.transient && !item.uses.empty() && reads(item.uses.front().mode)) {
+    refuse(text("transient item \"", item.name, "\" is read by unit ", item.uses.front().unit,
+                " before any unit has written it"),
+           "the first use of a transient item has mode w");
+  }
+  if (item.link == LinkId::d2h) {
+    refuse(text("item \"", item.name, "\" is loaded over d2h"), "loads go over h2d or peer");
+  }
+}
+
+void check_sums(const Problem& problem) {
+  const auto add = [&](std::uint64_t& sum, std::uint64_t bytes, const char* what, const std::string& name) {
+    if (bytes > largest_sum || sum > largest_sum - bytes) {
+      refuse(text(what, " \"", name, "\" of ", bytes, " bytes brings the sum above 2^60"), "bytes, not bits or pages");
+    }
+    sum += bytes;
+  };
+  std::uint64_t items = 0;
+  std::uint64_t workspaces = 0;
+  for (const Item& item : problem.items) add(items, item.bytes, "item", item.name);
+  for (const Unit& unit : problem.units) add(workspaces, unit.workspace_bytes, "workspace of unit", unit.name);
+}
+
+}  // namespace
+
+void validate(const Problem& problem) {
+  if (problem.alignment == 0 || problem.alignment > (std::uint64_t{1} << 30)) {
+    refuse(text("alignment is ", problem.alignment), "1 to 2^30 bytes");
+  }
+  if (problem.budget_bytes > largest_sum) refuse(text("budget_bytes is ", problem.budget_bytes), "at most 2^60 bytes");
+  if (problem.units.empty()) refuse("the problem has no units", "a step has one unit at least");
+  if (problem.units.size() > largest_count || problem.items.size() > largest_count) {
+    refuse(text(problem.units.size(), " units and ", problem.items.size(), " items"), "at most 2^28 of each");
+  }
+  check_links(problem);
+  check_names(problem);
+  for (const Unit& unit : problem.units) {
+    if (!not_negative(unit.compute_us)) {
+      refuse(text("unit \"", unit.name, "\": compute_us is ", unit.compute_us), "a finite time of 0 or more");
+    }
+  }
+  for (const Item& item : problem.items) check_uses(problem, item);
+  check_sums(problem);
+}
+
+}  // namespace hoist::plan

@@ -23,6 +23,9 @@ foreach(header IN LISTS HOIST_PUBLIC_HEADERS)
 endforeach()
 add_custom_target(hoist_include ALL DEPENDS ${copies})
 
+# Installed programs find the library beside them, wherever the prefix is moved.
+set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+
 install(TARGETS hoist EXPORT hoistTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT dev)
 install(TARGETS hoist_cpp EXPORT hoistTargets)

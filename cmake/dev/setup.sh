@@ -83,12 +83,15 @@ need_venv() {
   printf '%s\n' "$folder"
 }
 
-# --- Rust: cargo 1.75 or newer; what is there, else Debian's ---
+# --- Rust: a cargo that the bindings' crates take; what is there, else Debian's ---
+
+rust_minimum=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' bindings/rust/Cargo.toml 2>/dev/null || true)
+rust_minimum=${rust_minimum:-1.75}
 
 cargo_is_new_enough() {
   local version
   version=$("$1" --version 2>/dev/null | awk '{ print $2 }') || return 1
-  [ -n "$version" ] && [ "$(printf '%s\n' 1.75 "$version" | sort -V | head -n 1)" = 1.75 ]
+  [ -n "$version" ] && [ "$(printf '%s\n' "$rust_minimum" "$version" | sort -V | head -n 1)" = "$rust_minimum" ]
 }
 
 find_cargo() {
@@ -108,10 +111,10 @@ need_cargo() {
     compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null || apt_update
     for package in cargo cargo-web cargo-1.80; do
       version=$(apt-cache policy "$package" 2>/dev/null | awk '/Candidate:/ { print $2 }')
-      dpkg --compare-versions "${version:-0}" ge 1.75 2>/dev/null || continue
+      dpkg --compare-versions "${version:-0}" ge "$rust_minimum" 2>/dev/null || continue
       say "installing Debian package: $package $version"
       apt_install "$package" && find_cargo && return 0
     done
   fi
-  die "needs cargo 1.75 or newer, and Debian's is older here; install it with rustup, then call ./dev again"
+  die "needs cargo $rust_minimum or newer, and Debian's is older here; install it with rustup, then call ./dev again"
 }

@@ -139,8 +139,11 @@ typedef struct hoist_budget_status_t {
 } hoist_budget_status_t;
 
 /** Initialiser of a ::hoist_budget_status_t. @since 0.1 */
-#define HOIST_BUDGET_STATUS_INIT \
-  { sizeof(hoist_budget_status_t) }
+#define HOIST_BUDGET_STATUS_INIT                                                                                      \
+  {                                                                                                                   \
+    sizeof(hoist_budget_status_t), HOIST_PHASE_BUILDING, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, 0.0, \
+        0.0, 0.0                                                                                                      \
+  }
 
 /**
  * @brief Reads counts and sizes; changes nothing.

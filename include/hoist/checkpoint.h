@@ -34,8 +34,10 @@ typedef struct hoist_checkpoint_tensor_t {
 } hoist_checkpoint_tensor_t;
 
 /** Initialiser of a ::hoist_checkpoint_tensor_t. @since 0.1 */
-#define HOIST_CHECKPOINT_TENSOR_INIT \
-  { sizeof(hoist_checkpoint_tensor_t) }
+#define HOIST_CHECKPOINT_TENSOR_INIT                                             \
+  {                                                                              \
+    sizeof(hoist_checkpoint_tensor_t), NULL, NULL, NULL, NULL, 0, 0, 0, 0, { 0 } \
+  }
 
 /**
  * @brief Opens MODEL.safetensors, or MODEL.safetensors.index.json with all shards that it names.

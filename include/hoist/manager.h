@@ -227,7 +227,7 @@ typedef struct hoist_tensor_info_t {
 
 /** Initialiser of a ::hoist_tensor_info_t. @since 0.1 */
 #define HOIST_TENSOR_INFO_INIT \
-  { sizeof(hoist_tensor_info_t) }
+  { sizeof(hoist_tensor_info_t), NULL, 0, NULL, 0, 0, 0, 0, HOIST_CLASS_WEIGHT }
 
 /**
  * @brief Reads facts about a tensor; moves nothing.

@@ -48,7 +48,7 @@ typedef struct hoist_plan_result_t {
 
 /** Initialiser of a ::hoist_plan_result_t. @since 0.1 */
 #define HOIST_PLAN_RESULT_INIT \
-  { sizeof(hoist_plan_result_t) }
+  { sizeof(hoist_plan_result_t), 0.0, 0.0, 0.0, 0.0, 0, 0, 0, 0 }
 
 /**
  * @brief Reads a problem from JSON.

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file
+ * @brief The one byte budget of a device that managers, state sets and pools join.
+ *
+ * Whoever joins attaches items to the same sequence of units: there is one arena,
+ * one set of links, one plan. Sizes are bytes, times are microseconds (µs).
+ */
+#ifndef HOIST_BUDGET_H
+#define HOIST_BUDGET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hoist/device.h"
+
+HOIST_BEGIN_DECLS
+
+/** A budget over one device. */
+typedef struct hoist_budget_t hoist_budget_t;
+
+/** A setting that is on, off, or what the environment says. @since 0.1 */
+typedef enum hoist_switch_t {
+  HOIST_SWITCH_DEFAULT = 0,          /**< What the environment says, else off. */
+  HOIST_SWITCH_OFF = 1,              /**< Off. */
+  HOIST_SWITCH_ON = 2,               /**< On. */
+  HOIST_SWITCH_FORCE_32 = 0x7fffffff /**< Fixes the size of the enum. */
+} hoist_switch_t;
+
+/** hoist_budget_options_t::profile_steps for none: serve with the first plan's guesses. @since 0.1 */
+#define HOIST_PROFILE_STEPS_NONE 0xffffffffu
+
+/**
+ * Options of a budget; a zeroed struct with its size is all defaults. Each field is also a key of
+ * hoist_budget_options_set and, as HOIST_<KEY>, an environment variable that sets its default.
+ * @since 0.1
+ */
+typedef struct hoist_budget_options_t {
+  size_t struct_size;          /**< sizeof(hoist_budget_options_t). */
+  uint64_t budget_bytes;       /**< Device bytes for managed tensors and the largest workspace; 0: by share. */
+  double budget_share;         /**< Share of the managed tensors' unique bytes, each rounded up to the device's
+                                    alignment (plus the largest workspace); 0: 1.0, so that everything stays. */
+  uint64_t pinned_limit_bytes; /**< Most bytes of pinned host memory; 0: no limit. */
+  uint32_t profile_steps;      /**< Steps measured between discovery and serving; 0: 3. */
+  uint32_t run_ahead_steps;    /**< Steps that may be submitted ahead of the device; step begin waits beyond. 0: 2. */
+  uint32_t plan_effort;        /**< Iterations of the planner's search; 0: the planner's default. */
+  hoist_switch_t trust;        /**< Trust mode: poison freed places, check resident bytes and handles. Key "trust". */
+} hoist_budget_options_t;
+
+/** Initialiser: all defaults. @since 0.1 */
+#define HOIST_BUDGET_OPTIONS_INIT \
+  { sizeof(hoist_budget_options_t), 0, 0.0, 0, 0, 0, 0, HOIST_SWITCH_DEFAULT }
+
+/**
+ * @brief Makes all defaults, for callers without the macro.
+ * @param[out] out_options struct_size included.
+ * @threadsafe @nonblocking @since 0.1
+ */
+HOIST_API HOIST_NODISCARD hoist_status_t hoist_budget_options_init(hoist_budget_options_t* out_options) HOIST_NOEXCEPT;
+
+/**
+ * @brief Sets an option by name.
+ *
+ * "budget" takes bytes ("24GiB", "1000000") or a share ("60%"); the other keys are the fields' names.
+ * @return HOIST_OK; HOIST_ERROR_INVALID_ARGUMENT for an unknown key (with the nearest known one) or a bad value.
+ * @externsync @nonblocking @since 0.1
+ */
+HOIST_API HOIST_NODISCARD hoist_status_t hoist_budget_options_set(hoist_budget_options_t* options, const char* key,
+                                                                  const char* value) HOIST_NOEXCEPT;
+
+/**
+ * @brief Creates a budget over a device, which it keeps alive.
+ * @param options NULL for all defaults.
+ * @param[out] out_budget The caller owns one reference.
+ * @return HOIST_OK; HOIST_ERROR_INVALID_ARGUMENT for options that cannot be, an environment value that cannot be,
+ *         or an unknown HOIST_ environment name (with the nearest known one).
+ * @threadsafe @nonblocking @since 0.1
+ */
+HOIST_API HOIST_NODISCARD hoist_status_t hoist_budget_create(hoist_device_t* device,
+                                                             const hoist_budget_options_t* options,
+                                                             hoist_budget_t** out_budget) HOIST_NOEXCEPT;
+
+/**
+ * @brief Gives the reference back; what has joined keeps the budget alive. NULL is a no-op.
+ * @threadsafe @blocking @since 0.1
+ */
+HOIST_API void hoist_budget_destroy(hoist_budget_t* budget) HOIST_NOEXCEPT;
+
+/**
+ * @brief Changes the budget at run time.
+ *
+ * The new plan is made and checked, and its memory taken, before the call returns; the next step's begin
+ * swaps. Where anything fails the old budget and plan go on.
+ * @param budget_bytes New budget; 0: use @p budget_share.
+ * @param budget_share New share; 0 with 0 bytes is an error.
+ * @return HOIST_OK; HOIST_ERROR_INFEASIBLE naming the smallest budget that would do; HOIST_ERROR_OUT_OF_MEMORY;
+ *         HOIST_ERROR_INVALID_STATE between a step's begin and end.
+ * @externsync @blocking @since 0.1
+ */
+HOIST_API HOIST_NODISCARD hoist_status_t hoist_budget_set(hoist_budget_t* budget, uint64_t budget_bytes,
+                                                          double budget_share) HOIST_NOEXCEPT;
+
+/** Where the lifecycle stands. @since 0.1 */
+typedef enum hoist_phase_t {
+  HOIST_PHASE_BUILDING = 0,         /**< Units and tensors are being added. */
+  HOIST_PHASE_DISCOVERY = 1,        /**< The next step shows the order of units. */
+  HOIST_PHASE_PROFILING = 2,        /**< Steps are measured under a first plan. */
+  HOIST_PHASE_SERVING = 3,          /**< Steps run a plan made from measured times. */
+  HOIST_PHASE_SUSPENDED = 4,        /**< Device memory has been given back; resume goes on. */
+  HOIST_PHASE_FORCE_32 = 0x7fffffff /**< Fixes the size of the enum. */
+} hoist_phase_t;
+
+/** Counts and sizes; counts run from the commit. @since 0.1 */
+typedef struct hoist_budget_status_t {
+  size_t struct_size;           /**< Bytes of this struct that the caller knows. In. */
+  hoist_phase_t phase;          /**< Where the lifecycle stands. */
+  uint32_t unit_count;          /**< Units of all that joined. */
+  uint64_t tensor_count;        /**< Tensors (aliases apart) of all that joined. */
+  uint64_t tensor_bytes;        /**< Unique bytes of these, each rounded up to the device's alignment. */
+  uint64_t budget_bytes;        /**< The budget in force. */
+  uint64_t arena_bytes;         /**< Device memory held for tensors. */
+  uint64_t peak_bytes;          /**< Most arena bytes in use at once under the present plan. */
+  uint64_t pinned_bytes;        /**< Pinned host memory held. */
+  uint64_t adopted_bytes;       /**< Host memory of callers that is registered where it is. */
+  uint64_t steps;               /**< Steps ended, aborted ones included. */
+  uint64_t aborted_steps;       /**< Steps aborted. */
+  uint64_t mispredictions;      /**< Units begun out of the planned order, after discovery. */
+  uint64_t demand_loads;        /**< Loads that no plan had asked for, after discovery. */
+  uint64_t replans;             /**< Plans swapped in after the first. */
+  uint64_t h2d_bytes;           /**< Bytes copied from the host. */
+  uint64_t d2h_bytes;           /**< Bytes copied to the host. */
+  uint64_t last_step_h2d_bytes; /**< Of the last ended step: bytes submitted between its begin and its end. */
+  uint64_t last_step_d2h_bytes; /**< The same, to the host. */
+  double predicted_step_us;     /**< Of the present plan. */
+  double bound_us;              /**< A time that no plan can beat, for the present problem. */
+  double last_step_us;          /**< Of the newest step whose end has been reached: from its begin to the next begin's
+                                     place on the device, that is the period of steps. 0: none yet. */
+  double last_stall_us;         /**< Waiting for bytes in that step. */
+} hoist_budget_status_t;
+
+/** Initialiser of a ::hoist_budget_status_t. @since 0.1 */
+#define HOIST_BUDGET_STATUS_INIT                                                                                      \
+  {                                                                                                                   \
+    sizeof(hoist_budget_status_t), HOIST_PHASE_BUILDING, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, 0.0, \
+        0.0, 0.0                                                                                                      \
+  }
+
+/**
+ * @brief Reads counts and sizes; changes nothing.
+ * @param[in,out] out_status struct_size is read, the rest written.
+ * @externsync @nonblocking @since 0.1
+ */
+HOIST_API HOIST_NODISCARD hoist_status_t hoist_budget_query(const hoist_budget_t* budget,
+                                                            hoist_budget_status_t* out_status) HOIST_NOEXCEPT;
+
+HOIST_END_DECLS
+
+#endif /* HOIST_BUDGET_H */

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs the build into a temporary prefix, moves that elsewhere (an installed package must not know where it was
+# made), and builds and runs consumers in C and C++ against it. usage: run.sh BUILD_DIR [SANITIZER FLAGS]
+set -euo pipefail
+here=$(dirname "$(readlink -f "$0")")
+build=$1
+flags=${2:-}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+expect_file() {
+  [ -e "$1" ] || { echo "$0: not installed: ${1#"$scratch"/}" >&2; exit 1; }
+}
+
+cmake --install "$build" --prefix "$scratch/made" >"$scratch/log"
+mv "$scratch/made" "$scratch/prefix"
+prefix=$scratch/prefix
+library=$(find "$prefix" -name 'libhoist.so.0.*')
+[ -n "$library" ] || { echo "$0: no libhoist.so.0.* installed" >&2; exit 1; }
+libdir=$(dirname "$library")
+for name in libhoist.so.0 libhoist.so pkgconfig/hoist.pc cmake/hoist/hoistConfig.cmake; do
+  expect_file "$libdir/$name"
+done
+for name in hoist.h device_ops.h hoist.hpp; do expect_file "$prefix/include/hoist/$name"; done
+expect_file "$prefix/bin/hoist"
+[ "$(objdump -p "$library" | awk '/SONAME/ { print $2 }')" = libhoist.so.0 ]
+
+# The command finds its library beside itself; the consumers by the loader's path.
+"$prefix/bin/hoist" --version
+export LD_LIBRARY_PATH=$libdir PKG_CONFIG_PATH=$libdir/pkgconfig
+# shellcheck disable=SC2046,SC2086
+${CC:-cc} -std=c11 -Wall -Wextra -Werror "$here/c/consumer.c" -o "$scratch/consumer" $flags \
+  $(pkg-config --cflags --libs hoist)
+"$scratch/consumer"
+
+cmake -S "$here/cpp" -B "$scratch/cpp" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_FLAGS="$flags" \
+  -DCMAKE_CXX_FLAGS="-Wall -Wextra -Werror $flags" >"$scratch/log"
+cmake --build "$scratch/cpp" >"$scratch/log" || { cat "$scratch/log"; exit 1; }
+"$scratch/cpp/consumer"
+"$scratch/cpp/consumer_c"

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/host/host_device.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <string_view>
+
+#include "backends/host/error.hpp"
+
+namespace hoist_host {
+namespace {
+
+std::unique_ptr<Engine> make_engine(Parts& parts) {
+  switch (parts.options.mode) {
+    case Mode::inline_:
+    case Mode::guarded:
+      return make_inline_engine(parts);
+    case Mode::threaded:
+      return make_threaded_engine(parts);
+    case Mode::virtual_:
+      return make_virtual_engine(parts);
+  }
+  return nullptr;
+}
+
+constexpr std::uint64_t all = ~std::uint64_t{0} - 1;  // one less than "no failure"
+
+}  // namespace
+
+HostDevice::HostDevice(std::uint32_t index, const Options& options)
+    : index_(index), parts_(options), engine_(make_engine(parts_)) {}
+
+HostDevice::~HostDevice() {
+  // Streams that nobody destroyed still have threads.
+  while (!streams_.empty()) stream_destroy(streams_.back());
+}
+
+void HostDevice::query(hoist_device_properties_t& out) const {
+  const Options& options = parts_.options;
+  std::snprintf(out.name, sizeof out.name, "host:%u", index_);
+  std::snprintf(out.description, sizeof out.description, "host memory as a device, %s mode%s", mode_name(options.mode),
+                options.move_bytes ? "" : ", no bytes");
+  out.memory_bytes = options.memory_bytes;
+  out.alignment = options.alignment;
+  const bool async = options.mode == Mode::threaded || options.mode == Mode::virtual_;
+  out.capabilities = HOIST_CAPABILITY_HOST_ADDRESSABLE;
+  if (async) out.capabilities |= HOIST_CAPABILITY_ASYNC;
+  if (options.mode == Mode::guarded) out.capabilities |= HOIST_CAPABILITY_ACCESS;
+  if (options.mode == Mode::virtual_) out.capabilities |= HOIST_CAPABILITY_VIRTUAL_CLOCK;
+  if (!options.move_bytes) out.capabilities |= HOIST_CAPABILITY_NO_BYTES;
+}
+
+void HostDevice::set(const char* key, const char* value) {
+  const std::string_view name = key == nullptr ? "" : key;
+  const std::string_view given = value == nullptr ? "" : value;
+  if (name == "copy_delay_us") {
+    parts_.copy_delay_us.store(parse_number(name, given, 0, 1e6), std::memory_order_relaxed);
+  } else if (name == "memory_taken") {
+    parts_.memory.set_taken(parse_bytes(name, given));
+  } else if (name == "fail") {
+    parts_.faults.set(given);
+  } else {
+    fail(HOIST_ERROR_INVALID_ARGUMENT, text("setting '", name, "' is unknown"),
+         nearest_hint(name, {"copy_delay_us", "memory_taken", "fail"}));
+  }
+}
+
+Stream* HostDevice::stream_create() {
+  std::lock_guard lock(mutex_);
+  auto stream = std::make_unique<Stream>(stream_count_, parts_.options.seed);
+  streams_.push_back(stream.get());
+  try {
+    engine_->start(*stream);
+  } catch (const std::exception& error) {
+    streams_.pop_back();
+    fail(HOIST_ERROR_DEVICE, text("no thread for a stream: ", error.what()), "destroy streams that are not needed");
+  }
+  ++stream_count_;
+  return stream.release();
+}
+
+void HostDevice::stream_destroy(Stream* stream) {
+  engine_->wait(*stream, stream->submitted.load(std::memory_order_relaxed));
+  engine_->stop(*stream);
+  {
+    std::lock_guard lock(mutex_);
+    streams_.erase(std::find(streams_.begin(), streams_.end(), stream));
+  }
+  Ref<Stream>::release(stream);
+}
+
+void HostDevice::stream_wait(Stream& stream) {
+  const std::uint64_t sequence = stream.submitted.load(std::memory_order_relaxed);
+  engine_->wait(stream, sequence);
+  stream.check(sequence);
+}
+
+void HostDevice::submit(Stream& stream, Op&& op) {
+  stream.check(all);
+  engine_->submit(stream, std::move(op));
+}
+
+void HostDevice::stream_wait_event(Stream& stream, const Event& event) {
+  Op op;
+  op.kind = OpKind::wait;
+  op.recording = event.snapshot();
+  if (!op.recording.stream) {
+    fail(HOIST_ERROR_ORDER, "the event was never recorded", "record it before a stream waits for it");
+  }
+  submit(stream, std::move(op));
+}
+
+void HostDevice::event_record(Event& event, Stream& stream) {
+  stream.check(all);
+  Op op;
+  op.kind = OpKind::record;
+  op.event = Ref<Event>(&event);
+  const std::uint64_t sequence = stream.submitted.load(std::memory_order_relaxed) + 1;
+  {
+    // First the event, then the queue: the worker may get there at once.
+    std::lock_guard lock(event.mutex);
+    op.ticket = ++event.ticket;
+    event.latest = {Ref<Stream>(&stream), sequence};
+  }
+  engine_->submit(stream, std::move(op));
+}
+
+bool HostDevice::event_poll(const Event& event) {
+  engine_->settle();
+  const Recording latest = event.snapshot();
+  if (!latest.stream || !latest.stream->reached(latest.sequence)) return false;
+  latest.stream->check(latest.sequence);
+  return true;
+}
+
+void HostDevice::event_wait(const Event& event) {
+  const Recording latest = event.snapshot();
+  if (!latest.stream) {
+    fail(HOIST_ERROR_ORDER, "the event was never recorded: waiting for it would not end", "record it first");
+  }
+  engine_->wait(*latest.stream, latest.sequence);
+  latest.stream->check(latest.sequence);
+}
+
+double HostDevice::event_elapsed_us(const Event& begin, const Event& end) {
+  engine_->settle();
+  double times[2] = {0, 0};
+  int i = 0;
+  for (const Event* event : {&begin, &end}) {
+    std::lock_guard lock(event->mutex);
+    if (event->ticket == 0 || event->time_ticket != event->ticket) {
+      fail(HOIST_ERROR_INVALID_STATE, text("the ", i == 0 ? "begin" : "end", " event has not been reached"),
+           "wait for both events first");
+    }
+    times[i++] = event->time_us;
+  }
+  return times[1] - times[0];
+}
+
+void HostDevice::check_copy(hoist_copy_kind_t kind, const void* dst, const void* src, std::uint64_t bytes) const {
+  if (kind != HOIST_COPY_H2D && kind != HOIST_COPY_D2H && kind != HOIST_COPY_D2D) {
+    fail(HOIST_ERROR_INVALID_ARGUMENT, text("kind of copy is ", static_cast<int>(kind)), "give a HOIST_COPY_ value");
+  }
+  if (dst == nullptr || src == nullptr) {
+    fail(HOIST_ERROR_INVALID_ARGUMENT, text(dst == nullptr ? "destination" : "source", " of a copy is NULL"));
+  }
+  if (kind != HOIST_COPY_D2H) parts_.memory.check("destination", dst, bytes);
+  if (kind == HOIST_COPY_D2H) parts_.memory.check("source", src, bytes);
+  // A peer's memory is another host device's; guarded mode could not open it.
+  const bool own = parts_.memory.contains(src) || parts_.options.mode == Mode::guarded;
+  if (kind == HOIST_COPY_D2D && own) parts_.memory.check("source", src, bytes);
+}
+
+void HostDevice::copy(Stream& stream, hoist_copy_kind_t kind, void* dst, const void* src, std::uint64_t bytes) {
+  check_copy(kind, dst, src, bytes);
+  Op op;
+  op.kind = OpKind::copy;
+  op.copy_kind = kind;
+  op.dst = dst;
+  op.src = src;
+  op.bytes = bytes;
+  submit(stream, std::move(op));
+}
+
+void HostDevice::fill(Stream& stream, void* dst, std::uint8_t value, std::uint64_t bytes) {
+  parts_.memory.check("destination", dst, bytes);
+  Op op;
+  op.kind = OpKind::fill;
+  op.dst = dst;
+  op.value = value;
+  op.bytes = bytes;
+  submit(stream, std::move(op));
+}
+
+void HostDevice::host_function(Stream& stream, hoist_host_fn_t function, void* user_data, double modelled_us) {
+  if (function == nullptr) fail(HOIST_ERROR_INVALID_ARGUMENT, "function is NULL");
+  if (!(modelled_us >= 0) || !std::isfinite(modelled_us)) {
+    fail(HOIST_ERROR_INVALID_ARGUMENT, text("modelled_us is ", modelled_us), "give a finite time of at least 0");
+  }
+  Op op;
+  op.kind = OpKind::host;
+  op.function = function;
+  op.user_data = user_data;
+  op.modelled_us = modelled_us;
+  submit(stream, std::move(op));
+}
+
+void HostDevice::access(Stream& stream, bool begins, void* memory, std::uint64_t bytes) {
+  if (bytes == 0) return;
+  parts_.memory.check("memory", memory, bytes);
+  Op op;
+  op.kind = begins ? OpKind::access_begin : OpKind::access_end;
+  op.dst = memory;
+  op.bytes = bytes;
+  submit(stream, std::move(op));
+}
+
+}  // namespace hoist_host

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host device's table. Every slot is one line over HostDevice; failures become statuses here.
+#include <new>
+
+#include "backends/host/error.hpp"
+#include "backends/host/host_device.hpp"
+#include "hoist/device_ops.h"
+
+namespace hoist_host {
+namespace {
+
+const hoist_device_services_t* services = nullptr;
+constexpr std::uint32_t device_count = 2;
+
+Stream& stream_of(void* stream) { return *static_cast<Stream*>(stream); }
+Event& event_of(void* event) { return *static_cast<Event*>(event); }
+
+template <typename Body>
+hoist_status_t guarded(Body&& body) noexcept {
+  try {
+    body();
+    return HOIST_OK;
+  } catch (const HostError& error) {
+    services->error_set(error.code(), error.what(), error.hint().c_str());
+    return error.code();
+  } catch (const std::bad_alloc&) {
+    services->error_set(HOIST_ERROR_OUT_OF_MEMORY, "the host is out of memory", "");
+    return HOIST_ERROR_OUT_OF_MEMORY;
+  } catch (const std::exception& error) {
+    services->error_set(HOIST_ERROR_INTERNAL, error.what(), "");
+    return HOIST_ERROR_INTERNAL;
+  }
+}
+
+template <typename Body>
+hoist_status_t slot(Slot which, void* self, Body&& body) noexcept {
+  return guarded([&] {
+    HostDevice& device = *static_cast<HostDevice*>(self);
+    device.faults().check(which);
+    body(device);
+  });
+}
+
+template <typename Body>
+void unfailing(Body&& body) noexcept {
+  if (guarded(body) != HOIST_OK)
+    services->log(HOIST_LOG_ERROR, "host device: work failed while something was destroyed");
+}
+
+hoist_status_t count(void*, std::uint32_t* out) {
+  *out = device_count;
+  return HOIST_OK;
+}
+
+hoist_status_t open(void*, std::uint32_t index, const char* options, void** out) {
+  return guarded([&] {
+    if (index >= device_count) fail(HOIST_ERROR_NOT_FOUND, text("there is no host:", index), "open host:0 or host:1");
+    *out = new HostDevice(index, parse_options(options == nullptr ? "" : options));
+  });
+}
+
+void close(void* self) { delete static_cast<HostDevice*>(self); }
+
+hoist_status_t query(void* self, hoist_device_properties_t* out) {
+  return slot(Slot::query, self, [&](HostDevice& device) { device.query(*out); });
+}
+
+hoist_status_t query_memory(void* self, std::uint64_t* free, std::uint64_t* total) {
+  return slot(Slot::query_memory, self, [&](HostDevice& device) { device.memory().query(*free, *total); });
+}
+
+// Taking faults back must not fail by one.
+hoist_status_t set(void* self, const char* key, const char* value) {
+  return guarded([&] {
+    HostDevice& device = *static_cast<HostDevice*>(self);
+    if (std::string_view(key) != "fail") device.faults().check(Slot::set);
+    device.set(key, value);
+  });
+}
+
+hoist_status_t get_time(void* self, double* out) {
+  return slot(Slot::get_time, self, [&](HostDevice& device) { *out = device.now_us(); });
+}
+
+hoist_status_t memory_create(void* self, std::uint64_t bytes, void** out) {
+  return slot(Slot::memory_create, self, [&](HostDevice& device) { *out = device.memory().allocate(bytes); });
+}
+
+void memory_destroy(void* self, void* memory) {
+  if (memory == nullptr || static_cast<HostDevice*>(self)->memory().release(memory)) return;
+  services->log(HOIST_LOG_ERROR, "host device: memory_destroy of a pointer that it never gave");
+}
+
+hoist_status_t host_register(void* self, void* memory, std::uint64_t bytes) {
+  return slot(Slot::host_register, self, [&](HostDevice& device) { device.host_ranges().add(memory, bytes); });
+}
+
+hoist_status_t host_unregister(void* self, void* memory, std::uint64_t bytes) {
+  return slot(Slot::host_unregister, self, [&](HostDevice& device) { device.host_ranges().remove(memory, bytes); });
+}
+
+hoist_status_t stream_create(void* self, void** out) {
+  return slot(Slot::stream_create, self, [&](HostDevice& device) { *out = device.stream_create(); });
+}
+
+void stream_destroy(void* self, void* stream) {
+  unfailing([&] { static_cast<HostDevice*>(self)->stream_destroy(&stream_of(stream)); });
+}
+
+hoist_status_t stream_wait(void* self, void* stream) {
+  return slot(Slot::stream_wait, self, [&](HostDevice& device) { device.stream_wait(stream_of(stream)); });
+}
+
+hoist_status_t stream_wait_event(void* self, void* stream, void* event) {
+  return slot(Slot::stream_wait_event, self,
+              [&](HostDevice& device) { device.stream_wait_event(stream_of(stream), event_of(event)); });
+}
+
+hoist_status_t event_create(void* self, void** out) {
+  return slot(Slot::event_create, self, [&](HostDevice&) { *out = new Event; });
+}
+
+void event_destroy(void*, void* event) { Ref<Event>::release(static_cast<Event*>(event)); }
+
+hoist_status_t event_record(void* self, void* event, void* stream) {
+  return slot(Slot::event_record, self,
+              [&](HostDevice& device) { device.event_record(event_of(event), stream_of(stream)); });
+}
+
+hoist_status_t event_poll(void* self, void* event, int* out) {
+  return slot(Slot::event_poll, self, [&](HostDevice& device) { *out = device.event_poll(event_of(event)) ? 1 : 0; });
+}
+
+hoist_status_t event_wait(void* self, void* event) {
+  return slot(Slot::event_wait, self, [&](HostDevice& device) { device.event_wait(event_of(event)); });
+}
+
+hoist_status_t event_get_elapsed(void* self, void* begin, void* end, double* out) {
+  return slot(Slot::event_get_elapsed, self,
+              [&](HostDevice& device) { *out = device.event_elapsed_us(event_of(begin), event_of(end)); });
+}
+
+hoist_status_t copy(void* self, void* stream, hoist_copy_kind_t kind, void* dst, const void* src, std::uint64_t bytes) {
+  return slot(Slot::copy, self, [&](HostDevice& device) { device.copy(stream_of(stream), kind, dst, src, bytes); });
+}
+
+hoist_status_t fill(void* self, void* stream, void* dst, std::uint8_t value, std::uint64_t bytes) {
+  return slot(Slot::fill, self, [&](HostDevice& device) { device.fill(stream_of(stream), dst, value, bytes); });
+}
+
+hoist_status_t host_function(void* self, void* stream, hoist_host_fn_t function, void* user_data, double modelled_us) {
+  return slot(Slot::host_function, self,
+              [&](HostDevice& device) { device.host_function(stream_of(stream), function, user_data, modelled_us); });
+}
+
+hoist_status_t access_begin(void* self, void* stream, void* memory, std::uint64_t bytes) {
+  return slot(Slot::access_begin, self,
+              [&](HostDevice& device) { device.access(stream_of(stream), true, memory, bytes); });
+}
+
+hoist_status_t access_end(void* self, void* stream, void* memory, std::uint64_t bytes) {
+  return slot(Slot::access_end, self,
+              [&](HostDevice& device) { device.access(stream_of(stream), false, memory, bytes); });
+}
+
+void fill_table(hoist_device_ops_t& ops) {
+  ops = {};
+  ops.struct_size = sizeof ops;
+  ops.abi_version = HOIST_DEVICE_ABI_VERSION;
+  ops.name = "host";
+#define HOIST_FILL(slot_name) ops.slot_name = slot_name
+  HOIST_FILL(count);
+  HOIST_FILL(open);
+  HOIST_FILL(close);
+  HOIST_FILL(query);
+  HOIST_FILL(query_memory);
+  HOIST_FILL(set);
+  HOIST_FILL(get_time);
+  HOIST_FILL(memory_create);
+  HOIST_FILL(memory_destroy);
+  HOIST_FILL(host_register);
+  HOIST_FILL(host_unregister);
+  HOIST_FILL(stream_create);
+  HOIST_FILL(stream_destroy);
+  HOIST_FILL(stream_wait);
+  HOIST_FILL(stream_wait_event);
+  HOIST_FILL(event_create);
+  HOIST_FILL(event_destroy);
+  HOIST_FILL(event_record);
+  HOIST_FILL(event_poll);
+  HOIST_FILL(event_wait);
+  HOIST_FILL(event_get_elapsed);
+  HOIST_FILL(copy);
+  HOIST_FILL(fill);
+  HOIST_FILL(host_function);
+  HOIST_FILL(access_begin);
+  HOIST_FILL(access_end);
+#undef HOIST_FILL
+}
+
+}  // namespace
+}  // namespace hoist_host
+
+extern "C" hoist_status_t hoist_host_plugin_init(std::uint32_t requested_abi, const hoist_device_services_t* services,
+                                                 hoist_device_ops_t* out_ops) {
+  hoist_host::services = services;
+  if (requested_abi < HOIST_DEVICE_ABI_VERSION) return HOIST_ERROR_UNSUPPORTED;
+  hoist_host::fill_table(*out_ops);
+  return HOIST_OK;
+}

@@ -12,7 +12,7 @@ def main() -> None:
     options = common.parser(__doc__).parse_args()
     out = options.build / "doc"
     out.mkdir(parents=True, exist_ok=True)
-    config = (options.root / "doc/Doxyfile").read_text() + f"\nOUTPUT_DIRECTORY = {out.resolve()}\nGENERATE_XML = YES\n"
+    config = (options.root / "doc/Doxyfile").read_text() + f"\nOUTPUT_DIRECTORY = {out.resolve()}\nGENERATE_HTML = NO\nGENERATE_XML = YES\n"
     run = subprocess.run(["doxygen", "-"], input=config, capture_output=True, text=True, cwd=options.root)
     if run.returncode != 0:
         print(re.sub(rf"^{re.escape(str(options.root))}/", "", run.stderr, flags=re.M))
@@ -22,4 +22,5 @@ def main() -> None:
         sys.exit("doc/Doxyfile: doxygen saw no header")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -33,4 +33,5 @@ def main() -> None:
     sys.exit(run.returncode)
 
 
-main()
+if __name__ == "__main__":
+    main()

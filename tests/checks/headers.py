@@ -73,4 +73,5 @@ def main() -> None:
     findings.exit()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -40,4 +40,5 @@ def main() -> None:
     findings.exit()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -50,4 +50,5 @@ def main() -> None:
     sys.exit(1 if failed else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

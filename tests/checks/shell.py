@@ -17,4 +17,5 @@ def main() -> None:
     sys.exit(subprocess.run(["shellcheck", "-x", "--format=gcc", *names], cwd=options.root).returncode)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -59,4 +59,5 @@ def main() -> None:
     findings.exit()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -57,4 +57,5 @@ def main() -> None:
     findings.exit()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -84,4 +84,5 @@ def main() -> None:
     sys.exit(1 if failed else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

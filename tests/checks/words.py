@@ -31,4 +31,5 @@ def main() -> None:
     findings.exit()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// Life and steps of a budget. How plans come about is in planning.cpp.
+#include "budget/budget.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+
+namespace hoist {
+
+Budget::Budget(std::shared_ptr<Device> device, const BudgetOptions& options)
+    : device_(std::move(device)),
+      options_(options),
+      catalog_(device_->properties().alignment),
+      pinned_(device_, options.pinned_limit_bytes) {}
+
+Budget::~Budget() {
+  executor_.reset();
+  if (epoch_ != nullptr) device_->event_destroy(epoch_);
+}
+
+void Budget::require_between_steps(const char* what) const {
+  if (executor_ && executor_->in_step()) {
+    fail(HOIST_ERROR_INVALID_STATE, text(what, " within a step"), "end or abort the step first");
+  }
+}
+
+void Budget::commit(const std::vector<void*>& hosts) {
+  if (swapped_) {
+    fail(HOIST_ERROR_INVALID_STATE, "a manager commits after its budget's first step",
+         "commit all managers of a budget before the first step");
+  }
+  if (!links_measured_) {
+    links_ = measure_links(*device_);
+    links_measured_ = true;
+  }
+  std::vector<std::uint32_t> order(catalog_.units().size());
+  for (std::uint32_t unit = 0; unit < order.size(); ++unit) order[unit] = unit;
+  pending_.reset();  // an arena that an earlier commit took
+  Ready ready = prepare(order, wanted_bytes(), Phase::discovery);
+  take_arena(ready, false);
+  rebuild_executor();
+  auto& items = executor_->residency().items();
+  for (std::uint32_t item = 0; item < items.size(); ++item) items[item].host = hosts[item];
+  measure_.resize(catalog_.units().size());
+  present_ = ready;
+  present_.arena.reset();
+  pending_ = std::make_unique<Ready>(std::move(ready));
+  phase_ = Phase::discovery;
+}
+
+void Budget::rebuild_executor() {
+  ExecutorOptions options;
+  options.trust = options_.trust;
+  options.run_ahead_steps = options_.run_ahead_steps;
+  auto executor = std::make_unique<Executor>(device_, pinned_, options, catalog_.unit_uses(), measure_);
+  auto& items = executor->residency().items();
+  items.resize(catalog_.items().size());
+  for (std::size_t item = 0; item < items.size(); ++item) {
+    items[item].name = catalog_.items()[item].name;
+    items[item].bytes = catalog_.items()[item].bytes;
+    items[item].transient = catalog_.items()[item].transient;
+  }
+  executor_ = std::move(executor);
+  measure_.set_copy_log(&executor_->residency().copies());
+}
+
+void Budget::leave(BudgetMember* member, const std::vector<bool>& units, const std::vector<bool>& items) {
+  if (executor_ && swapped_) {
+    if (executor_->in_step()) step_abort(executor_->residency().lane(LaneId::compute).stream());
+    if (phase_ != Phase::suspended) executor_->evacuate();
+  }
+  members_.erase(std::remove(members_.begin(), members_.end(), member), members_.end());
+  pending_.reset();
+  std::vector<ItemState> states;
+  if (executor_) states = executor_->residency().items();
+  executor_.reset();  // before the catalog changes: it refers to the uses
+  recorder_.reset();
+  std::vector<std::uint32_t> unit_ids;
+  std::vector<std::uint32_t> item_ids;
+  catalog_.remove(units, items, unit_ids, item_ids);
+  for (BudgetMember* other : members_) other->renumber(unit_ids, item_ids);
+  const bool others = std::any_of(members_.begin(), members_.end(), [](auto* m) { return m->committed(); });
+  swapped_ = false;
+  phase_ = Phase::building;
+  if (!others) return;
+  std::vector<void*> hosts(catalog_.items().size(), nullptr);
+  for (std::size_t item = 0; item < states.size(); ++item) {
+    if (item_ids[item] != no_index) hosts[item_ids[item]] = states[item].host;
+  }
+  commit(hosts);
+  auto& kept = executor_->residency().items();
+  for (std::size_t item = 0; item < states.size(); ++item) {
+    if (item_ids[item] == no_index) continue;
+    kept[item_ids[item]].version = states[item].version;
+    kept[item_ids[item]].host_version = states[item].host_version;
+  }
+}
+
+void Budget::step_begin(void* stream) {
+  if (phase_ == Phase::building || !executor_) {
+    fail(HOIST_ERROR_INVALID_STATE, "a step begins before the commit", "call hoist_manager_commit first");
+  }
+  if (phase_ == Phase::suspended) {
+    fail(HOIST_ERROR_INVALID_STATE, "a step begins while the budget is suspended", "call hoist_manager_resume first");
+  }
+  for (const BudgetMember* member : members_) {
+    if (member->committed()) continue;
+    fail(HOIST_ERROR_INVALID_STATE, "a step begins before every manager of the budget has committed",
+         "commit or destroy the other managers first");
+  }
+  if (executor_->in_step()) {
+    fail(HOIST_ERROR_INVALID_STATE, "a step begins within a step", "end or abort the open one first");
+  }
+  Ledger& ledger = executor_->residency().ledger();
+  step_h2d_ = Ledger::total(ledger.h2d);
+  step_d2h_ = Ledger::total(ledger.d2h);
+  if (pending_) swap(stream);
+  executor_->step_begin(stream);
+}
+
+void Budget::unit_begin(std::uint32_t unit, void* stream) {
+  if (!executor_ || !executor_->in_step()) {
+    fail(HOIST_ERROR_ORDER, text("unit \"", catalog_.units()[unit].name, "\" begins outside of a step"),
+         "call hoist_step_begin first");
+  }
+  if (executor_->open_unit() != no_index) {
+    fail(HOIST_ERROR_ORDER,
+         text("unit \"", catalog_.units()[unit].name, "\" begins while unit \"",
+              catalog_.units()[executor_->open_unit()].name, "\" is open"),
+         "end that one first");
+  }
+  executor_->unit_begin(unit, stream);
+}
+
+void Budget::unit_end(std::uint32_t unit, void* stream) {
+  const std::uint32_t open = executor_ ? executor_->open_unit() : no_index;
+  if (open != unit) {
+    fail(HOIST_ERROR_ORDER,
+         text("unit \"", catalog_.units()[unit].name, "\" ends, but ",
+              open == no_index ? std::string("none") : text("\"", catalog_.units()[open].name, "\""), " is open"));
+  }
+  if (stream != executor_->residency().lane(LaneId::compute).stream()) {
+    fail(HOIST_ERROR_ORDER, text("unit \"", catalog_.units()[unit].name, "\" ends on another stream than it began on"),
+         "end it on the stream of its begin");
+  }
+  executor_->unit_end(stream);
+}
+
+void Budget::step_end() {
+  if (!executor_ || !executor_->in_step()) fail(HOIST_ERROR_ORDER, "a step ends, but none is open");
+  if (executor_->open_unit() != no_index) {
+    fail(HOIST_ERROR_ORDER,
+         text("a step ends while unit \"", catalog_.units()[executor_->open_unit()].name, "\" is open"),
+         "end the unit first, or abort the step");
+  }
+  executor_->step_end(false);
+  finish_step();
+  advance();
+}
+
+void Budget::step_abort(void* stream) {
+  if (!executor_ || !executor_->in_step()) fail(HOIST_ERROR_ORDER, "a step is aborted, but none is open");
+  if (executor_->open_unit() != no_index) executor_->unit_end(executor_->residency().lane(LaneId::compute).stream());
+  static_cast<void>(stream);
+  executor_->step_end(true);
+  finish_step();
+}
+
+void Budget::finish_step() {
+  Ledger& ledger = executor_->residency().ledger();
+  last_step_h2d_ = Ledger::total(ledger.h2d) - step_h2d_;
+  last_step_d2h_ = Ledger::total(ledger.d2h) - step_d2h_;
+}
+
+void Budget::drain() {
+  require_between_steps("a drain");
+  if (!executor_ || !swapped_ || phase_ == Phase::suspended) return;
+  executor_->residency().store_all(Reason::drain);
+  executor_->residency().wait_all();
+}
+
+void Budget::suspend() {
+  require_between_steps("a suspend");
+  if (phase_ == Phase::suspended) fail(HOIST_ERROR_INVALID_STATE, "the budget is suspended already");
+  if (phase_ == Phase::building) fail(HOIST_ERROR_INVALID_STATE, "nothing has been committed that could be suspended");
+  if (swapped_) executor_->evacuate();
+  if (pending_) pending_->arena.reset();
+  resumed_phase_ = phase_;
+  phase_ = Phase::suspended;
+}
+
+void Budget::resume() {
+  if (phase_ != Phase::suspended) fail(HOIST_ERROR_INVALID_STATE, "the budget is not suspended");
+  if (swapped_) {
+    executor_->resume(std::make_shared<DeviceArena>(device_, present_.arena_bytes));
+    if (pending_ && pending_->arena_bytes != present_.arena_bytes) take_arena(*pending_, true);
+  } else if (pending_) {
+    take_arena(*pending_, false);
+  }
+  phase_ = resumed_phase_;
+}
+
+void Budget::update(std::uint32_t item, const void* src) {
+  if (!executor_) fail(HOIST_ERROR_INVALID_STATE, "a tensor is updated before the commit", "change its host bytes");
+  if (executor_->open_unit() != no_index) {
+    fail(HOIST_ERROR_ORDER,
+         text("tensor \"", catalog_.items()[item].name, "\" is updated while unit \"",
+              catalog_.units()[executor_->open_unit()].name, "\" is open"),
+         "end the unit first");
+  }
+  executor_->update(item, src);
+}
+
+void Budget::read(std::uint32_t item, void* dst) {
+  if (!executor_) fail(HOIST_ERROR_INVALID_STATE, "a tensor is read before the commit", "read its host bytes");
+  if (executor_->open_unit() != no_index) {
+    fail(HOIST_ERROR_ORDER,
+         text("tensor \"", catalog_.items()[item].name, "\" is read while unit \"",
+              catalog_.units()[executor_->open_unit()].name, "\" is open"),
+         "end the unit first");
+  }
+  executor_->residency().read(item, dst);
+}
+
+const ItemState& Budget::item(std::uint32_t item) const { return executor_->residency().items().at(item); }
+
+bool Budget::host_complete(std::uint32_t item) const {
+  const ItemState& state = executor_->residency().items().at(item);
+  return state.host_current() && executor_->residency().lane(LaneId::d2h).poll(state.host_store);
+}
+
+void* Budget::address(std::uint32_t item) const {
+  const Residency& residency = executor_->residency();
+  return residency.address(residency.items()[item].place);
+}
+
+BudgetStatus Budget::status() {
+  BudgetStatus status;
+  status.phase = phase_;
+  status.budget_bytes = phase_ == Phase::building ? wanted_bytes() : present_.budget_bytes;
+  status.replans = replans_;
+  status.last_step_h2d_bytes = last_step_h2d_;
+  status.last_step_d2h_bytes = last_step_d2h_;
+  if (!executor_) return status;
+  status.arena_bytes = executor_->residency().arena_bytes();
+  if (pending_ && pending_->arena) status.arena_bytes += pending_->arena->bytes();
+  status.last_step_us = executor_->last_step_us();
+  status.last_stall_us = measure_.last_stall_us();
+  if (present_.plan) status.predicted = present_.plan->predicted;
+  status.counters = executor_->counters();
+  status.ledger = executor_->residency().ledger();
+  return status;
+}
+
+void Budget::trace_begin(std::uint64_t limit) {
+  require_between_steps("a trace begins");
+  if (!executor_) fail(HOIST_ERROR_INVALID_STATE, "a trace begins before the commit");
+  if (recorder_) fail(HOIST_ERROR_INVALID_STATE, "a trace is being recorded already", "end it first");
+  Residency& residency = executor_->residency();
+  Lane& d2h = residency.lane(LaneId::d2h);
+  if (epoch_ == nullptr) epoch_ = device_->event_create();
+  device_->event_record(epoch_, d2h.stream());
+  device_->event_wait(epoch_);
+  executor_->unit_clock().collect(false);
+  auto recorder = std::make_unique<Recorder>(limit == 0 ? 1'000'000 : limit);
+  residency.copies().start(recorder.get(), epoch_,
+                           std::min(residency.lane(LaneId::h2d).capacity(), d2h.capacity()) / 2);
+  recorder_ = std::move(recorder);
+}
+
+void Budget::trace_end(const char* path) {
+  require_between_steps("a trace ends");
+  if (!recorder_) fail(HOIST_ERROR_INVALID_STATE, "no trace is being recorded", "call hoist_trace_begin first");
+  Residency& residency = executor_->residency();
+  residency.wait_all();
+  executor_->unit_clock().collect(true);
+  residency.copies().collect(residency.lane(LaneId::h2d), true);
+  residency.copies().collect(residency.lane(LaneId::d2h), true);
+  if (path != nullptr) {
+    std::vector<std::string> units;
+    std::vector<std::string> items;
+    for (const CatalogUnit& unit : catalog_.units()) units.push_back(unit.name);
+    for (const CatalogItem& item : catalog_.items()) items.push_back(item.name);
+    recorder_->write(path, units, items);
+  }
+  residency.copies().stop();
+  recorder_.reset();
+}
+
+}  // namespace hoist

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one budget: one sequence of units, one arena, one problem, one plan. Managers, state sets and
+// pools join it. Lifecycle: building, discovery, profiling, serving; suspended in between on request.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "budget/catalog.hpp"
+#include "budget/measure.hpp"
+#include "budget/options.hpp"
+#include "exec/executor.hpp"
+#include "memory/pinned_arena.hpp"
+#include "plan/planner.hpp"
+#include "trace/recorder.hpp"
+#include "transfer/measure.hpp"
+
+namespace hoist {
+
+enum class Phase : std::uint8_t { building, discovery, profiling, serving, suspended };
+enum class ReplanState : std::uint8_t { none, pending, applied, failed };
+
+// Who has joined. Numbers change when another member leaves.
+class BudgetMember {
+ public:
+  virtual ~BudgetMember() = default;
+  [[nodiscard]] virtual bool committed() const noexcept = 0;
+  // By old number: the new one.
+  virtual void renumber(const std::vector<std::uint32_t>& units, const std::vector<std::uint32_t>& items) = 0;
+};
+
+struct BudgetStatus {
+  Phase phase = Phase::building;
+  std::uint64_t budget_bytes = 0;
+  std::uint64_t arena_bytes = 0;
+  std::uint64_t replans = 0;
+  std::uint64_t last_step_h2d_bytes = 0;
+  std::uint64_t last_step_d2h_bytes = 0;
+  double last_step_us = 0;
+  double last_stall_us = 0;
+  plan::Predicted predicted;
+  ExecutorCounters counters;
+  Ledger ledger;
+};
+
+class Budget {
+ public:
+  Budget(std::shared_ptr<Device> device, const BudgetOptions& options);
+  ~Budget();
+  Budget(const Budget&) = delete;
+  Budget& operator=(const Budget&) = delete;
+
+  [[nodiscard]] const std::shared_ptr<Device>& device() const noexcept { return device_; }
+  [[nodiscard]] Catalog& catalog() noexcept { return catalog_; }
+  [[nodiscard]] const Catalog& catalog() const noexcept { return catalog_; }
+  [[nodiscard]] PinnedArena& pinned() noexcept { return pinned_; }
+  [[nodiscard]] Phase phase() const noexcept { return phase_; }
+  [[nodiscard]] BudgetStatus status();
+  [[nodiscard]] std::atomic_flag& busy() noexcept { return busy_; }
+
+  void join(BudgetMember* member) { members_.push_back(member); }
+  // Whether another manager has joined before: names of later ones get a prefix.
+  [[nodiscard]] std::size_t joined() const noexcept { return joins_++; }
+  // Stores what is dirty, forgets the member's units and items; the others go on. Never throws for want of a plan.
+  void leave(BudgetMember* member, const std::vector<bool>& units, const std::vector<bool>& items);
+
+  // Throws Error(INFEASIBLE) where no plan fits, before anything is pinned.
+  void require_feasible() const;
+  // A member has packed its host bytes: `hosts` by item, null where there are none yet.
+  void commit(const std::vector<void*>& hosts);
+  void set_budget(std::uint64_t bytes, double share);
+  void drain();
+  void suspend();
+  void resume();
+
+  void step_begin(void* stream);
+  void unit_begin(std::uint32_t unit, void* stream);
+  void unit_end(std::uint32_t unit, void* stream);
+  void step_end();
+  void step_abort(void* stream);
+
+  void update(std::uint32_t item, const void* src);
+  void read(std::uint32_t item, void* dst);
+  [[nodiscard]] const ItemState& item(std::uint32_t item) const;
+  // The host copy is the live one, to the last byte.
+  [[nodiscard]] bool host_complete(std::uint32_t item) const;
+  [[nodiscard]] void* address(std::uint32_t item) const;
+  [[nodiscard]] bool running() const noexcept { return executor_ != nullptr; }
+  [[nodiscard]] Executor& executor() noexcept { return *executor_; }
+
+  [[nodiscard]] std::shared_ptr<const plan::Problem> problem() const;
+  [[nodiscard]] std::shared_ptr<const plan::Plan> plan() const;
+  // Null and null: plan anew from what was measured. See hoist_replan_request.
+  void request_replan(const plan::Problem* problem, const plan::Plan* plan);
+  [[nodiscard]] ReplanState replan_state() const noexcept { return replan_state_; }
+  [[nodiscard]] const std::string& replan_reason() const noexcept { return replan_reason_; }
+  [[nodiscard]] bool can_replan() const noexcept;
+
+  void trace_begin(std::uint64_t limit);
+  void trace_end(const char* path);
+
+ private:
+  // A plan that is ready to be swapped in.
+  struct Ready {
+    std::shared_ptr<const plan::Problem> problem;
+    std::shared_ptr<const plan::Plan> plan;
+    std::shared_ptr<const Program> program;
+    std::vector<std::uint32_t> order;
+    std::shared_ptr<DeviceArena> arena;  // null: the present one, or one taken at the swap
+    std::uint64_t arena_bytes = 0;
+    std::uint64_t budget_bytes = 0;
+    Phase phase = Phase::discovery;
+  };
+
+  [[nodiscard]] std::uint64_t wanted_bytes() const;
+  [[nodiscard]] std::uint64_t wanted_bytes(std::uint64_t bytes, double share) const;
+  void require_feasible(std::uint64_t budget_bytes) const;
+  void require_between_steps(const char* what) const;
+  [[nodiscard]] plan::Problem make_problem(const std::vector<std::uint32_t>& order, std::uint64_t budget_bytes) const;
+  [[nodiscard]] Ready prepare(const std::vector<std::uint32_t>& order, std::uint64_t budget_bytes, Phase phase) const;
+  [[nodiscard]] Ready make_ready(plan::Problem problem, plan::Plan plan, const std::vector<std::uint32_t>& order,
+                                 std::uint64_t budget_bytes, Phase phase) const;
+  void take_arena(Ready& ready, bool at_swap_if_refused) const;
+  void propose(Ready ready);
+  void swap(void* stream);
+  void swap_arena_first(Ready& ready, void* stream);
+  void replan(const std::vector<std::uint32_t>& order, Phase phase, const char* why);
+  void advance();
+  void learn();
+  void finish_step();
+  void rebuild_executor();
+  [[nodiscard]] std::uint64_t arena_for(const plan::Problem& problem) const;
+
+  std::shared_ptr<Device> device_;
+  BudgetOptions options_;
+  Catalog catalog_;
+  PinnedArena pinned_;
+  Measure measure_;
+  std::vector<BudgetMember*> members_;
+  mutable std::size_t joins_ = 0;
+  std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
+
+  LinkCurve links_{};
+  bool links_measured_ = false;
+  Phase phase_ = Phase::building;
+  Phase resumed_phase_ = Phase::discovery;
+  std::unique_ptr<Executor> executor_;
+  Ready present_;
+  std::unique_ptr<Ready> pending_;
+  bool swapped_ = false;                  // a program is in place
+  std::vector<std::uint32_t> candidate_;  // an order that differs from the planned one, seen once
+  std::uint32_t profiled_ = 0;
+  std::uint64_t replans_ = 0;
+  ReplanState replan_state_ = ReplanState::none;
+  std::string replan_reason_;
+  std::uint64_t step_h2d_ = 0;
+  std::uint64_t step_d2h_ = 0;
+  std::uint64_t last_step_h2d_ = 0;
+  std::uint64_t last_step_d2h_ = 0;
+
+  std::unique_ptr<Recorder> recorder_;
+  void* epoch_ = nullptr;
+};
+
+}  // namespace hoist

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "budget/measure.hpp"
+
+#include <algorithm>
+
+namespace hoist {
+namespace {
+
+double median(std::array<double, Measure::kept> values, std::uint32_t count) {
+  const auto n = std::min<std::size_t>(count, Measure::kept);
+  if (n == 0) return 0;
+  std::sort(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(n));
+  return values[(n - 1) / 2];
+}
+
+}  // namespace
+
+void Measure::on_unit(const UnitSample& sample) {
+  Unit& unit = units_[sample.unit];
+  unit.compute[unit.computes++ % kept] = sample.compute_us;
+  if (sample.gap_known) unit.gap[unit.gaps++ % kept] = sample.gap_us;
+  if (sample.step != step_) {
+    last_stall_us_ = stall_us_;
+    stall_us_ = 0;
+    step_ = sample.step;
+  }
+  stall_us_ += sample.stall_us;
+  if (copies_ == nullptr || !copies_->on()) return;
+  const double waited = copies_->since_epoch_us(sample.begin_event);
+  const double began = copies_->since_epoch_us(sample.compute_event);
+  const double ended = copies_->since_epoch_us(sample.end_event);
+  TraceInterval interval;
+  interval.index = sample.unit;
+  interval.step = sample.step;
+  interval.row = TraceRow::wait;
+  interval.begin_us = waited;
+  interval.end_us = began;
+  if (began > waited) copies_->recorder()->add(interval);
+  interval.row = TraceRow::compute;
+  interval.begin_us = began;
+  interval.end_us = ended;
+  copies_->recorder()->add(interval);
+}
+
+double Measure::compute_us(std::uint32_t unit, double otherwise) const {
+  const Unit& it = units_.at(unit);
+  if (it.computes == 0) return otherwise;
+  return median(it.compute, it.computes) + median(it.gap, it.gaps);
+}
+
+}  // namespace hoist

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times of units as the device saw them: the last few of each, medians for the planner, stalls of a step.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "exec/copy_log.hpp"
+#include "exec/unit_clock.hpp"
+
+namespace hoist {
+
+class Measure final : public UnitSink {
+ public:
+  static constexpr std::size_t kept = 8;
+
+  void resize(std::size_t units) { units_.resize(units); }
+  void forget() {
+    for (Unit& unit : units_) unit = Unit{};
+  }
+  void set_copy_log(CopyLog* copies) noexcept { copies_ = copies; }
+  void on_unit(const UnitSample& sample) override;
+
+  // Median of compute, work since the unit before included; `otherwise` where it never ran.
+  [[nodiscard]] double compute_us(std::uint32_t unit, double otherwise) const;
+  [[nodiscard]] double last_stall_us() const noexcept { return last_stall_us_; }
+
+ private:
+  struct Unit {
+    std::array<double, kept> compute{};
+    std::array<double, kept> gap{};
+    std::uint32_t computes = 0;  // ever
+    std::uint32_t gaps = 0;
+  };
+  std::vector<Unit> units_;
+  CopyLog* copies_ = nullptr;
+  std::uint64_t step_ = 0;
+  double stall_us_ = 0;
+  double last_stall_us_ = 0;
+};
+
+}  // namespace hoist

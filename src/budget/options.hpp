@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace hoist {
+
+struct BudgetOptions {
+  std::uint64_t bytes = 0;               // 0: by share
+  double share = 1.0;                    // of the unique bytes, rounded up; the largest workspace comes on top
+  std::uint64_t pinned_limit_bytes = 0;  // 0: none
+  std::uint32_t profile_steps = 3;       // 0: none
+  std::uint32_t run_ahead_steps = 2;
+  std::uint32_t plan_effort = 0;
+  bool trust = false;
+};
+
+}  // namespace hoist

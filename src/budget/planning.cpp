@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// From what was seen to a plan, and from one plan to the next: whole or not at all.
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "budget/adopt_plan.hpp"
+#include "budget/budget.hpp"
+
+namespace hoist {
+namespace {
+
+// Before anything was measured every unit counts the same.
+constexpr double guessed_compute_us = 1000;
+
+}  // namespace
+
+std::uint64_t Budget::wanted_bytes() const { return wanted_bytes(options_.bytes, options_.share); }
+
+std::uint64_t Budget::wanted_bytes(std::uint64_t bytes, double share) const {
+  if (bytes != 0) return bytes;
+  const std::uint64_t all = catalog_.unique_bytes();
+  const auto part = share >= 1 ? all : static_cast<std::uint64_t>(static_cast<double>(all) * share);
+  return std::min(part, all) / catalog_.alignment() * catalog_.alignment() + catalog_.largest_workspace();
+}
+
+void Budget::require_feasible() const { require_feasible(wanted_bytes()); }
+
+void Budget::require_feasible(std::uint64_t budget_bytes) const {
+  std::string unit;
+  const std::uint64_t least = catalog_.smallest_budget(&unit);
+  if (budget_bytes >= least) return;
+  const std::uint64_t all = catalog_.unique_bytes() + catalog_.largest_workspace();
+  fail(HOIST_ERROR_INFEASIBLE,
+       text("a budget of ", budget_bytes, " bytes is too small: unit \"", unit, "\" needs ",
+            least - catalog_.largest_workspace(), " bytes at once",
+            catalog_.largest_workspace() != 0 ? text(" and the largest workspace ", catalog_.largest_workspace()) : "",
+            "; the smallest budget that would do is ", least, " bytes"),
+       text("give at least ", least, " bytes (", all == 0 ? 0 : (least * 1000 + all - 1) / all / 10.0, " % of all)"));
+}
+
+std::uint64_t Budget::arena_for(const plan::Problem& problem) const {
+  std::uint64_t workspace = 0;
+  for (const plan::Unit& unit : problem.units) workspace = std::max(workspace, unit.workspace_bytes);
+  const std::uint64_t arena = problem.budget_bytes - std::min(problem.budget_bytes, workspace);
+  return arena / problem.alignment * problem.alignment;
+}
+
+plan::Problem Budget::make_problem(const std::vector<std::uint32_t>& order, std::uint64_t budget_bytes) const {
+  plan::Problem problem = catalog_.problem(order);
+  // More than everything is everything.
+  problem.budget_bytes = std::min(budget_bytes, catalog_.unique_bytes() + catalog_.largest_workspace());
+  problem.links[0] = {links_.h2d.latency_us, links_.h2d.bytes_per_us};
+  problem.links[1] = {links_.d2h.latency_us, links_.d2h.bytes_per_us};
+  problem.links[2] = problem.links[0];
+  problem.duplex_factor = links_.duplex_factor;
+  for (std::size_t position = 0; position < order.size(); ++position) {
+    problem.units[position].compute_us = measure_.compute_us(order[position], guessed_compute_us);
+  }
+  return problem;
+}
+
+Budget::Ready Budget::make_ready(plan::Problem problem, plan::Plan plan, const std::vector<std::uint32_t>& order,
+                                 std::uint64_t budget_bytes, Phase phase) const {
+  Ready ready;
+  ready.arena_bytes = arena_for(problem);
+  ready.program = std::make_shared<const Program>(compile(problem, plan, order, catalog_.unit_uses()));
+  // Units that never ran are packed from the arena's start when they do.
+  ready.arena_bytes = std::max(ready.arena_bytes, ready.program->arena_bytes);
+  ready.problem = std::make_shared<const plan::Problem>(std::move(problem));
+  ready.plan = std::make_shared<const plan::Plan>(std::move(plan));
+  ready.order = order;
+  ready.budget_bytes = budget_bytes;
+  ready.phase = phase;
+  return ready;
+}
+
+Budget::Ready Budget::prepare(const std::vector<std::uint32_t>& order, std::uint64_t budget_bytes, Phase phase) const {
+  require_feasible(budget_bytes);
+  catalog_.check_transients(order);
+  plan::Problem problem = make_problem(order, budget_bytes);
+  plan::SolveOptions options;
+  options.effort = options_.plan_effort;
+  // The order is a guess at first: the plan that knows least about it.
+  plan::Plan plan = phase == Phase::discovery ? plan::naive(problem) : plan::solve(problem, options);
+  return make_ready(std::move(problem), std::move(plan), order, budget_bytes, phase);
+}
+
+void Budget::take_arena(Ready& ready, bool at_swap_if_refused) const {
+  ready.arena.reset();
+  if (executor_ && executor_->residency().has_arena() && ready.arena_bytes == executor_->residency().arena_bytes())
+    return;
+  try {
+    ready.arena = std::make_shared<DeviceArena>(device_, ready.arena_bytes);
+  } catch (const Error& error) {
+    if (!at_swap_if_refused || error.code() != HOIST_ERROR_OUT_OF_MEMORY) throw;
+  }
+}
+
+void Budget::propose(Ready ready) {
+  pending_.reset();
+  const bool shrinks = executor_ && ready.arena_bytes < executor_->residency().arena_bytes();
+  take_arena(ready, shrinks);
+  pending_ = std::make_unique<Ready>(std::move(ready));
+  replan_state_ = ReplanState::pending;
+  replan_reason_.clear();
+}
+
+void Budget::swap(void* stream) {
+  Ready& ready = *pending_;
+  const bool first = !swapped_;
+  try {
+    const bool needs_arena = ready.arena_bytes != executor_->residency().arena_bytes();
+    if (needs_arena && !ready.arena) {
+      swap_arena_first(ready, stream);
+    } else {
+      executor_->swap(ready.program, ready.arena, stream);
+    }
+  } catch (const Error& error) {
+    if (first || phase_ == Phase::suspended) throw;
+    replan_state_ = ReplanState::failed;
+    replan_reason_ = error.what();
+    pending_.reset();
+    log(HOIST_LOG_WARNING, "a replan failed, the old plan goes on: ", error.what());
+    return;
+  }
+  present_ = std::move(ready);
+  present_.arena.reset();
+  pending_.reset();
+  phase_ = present_.phase;
+  executor_->count_mispredictions(phase_ != Phase::discovery);
+  swapped_ = true;
+  if (first) return;
+  ++replans_;
+  replan_state_ = ReplanState::applied;
+}
+
+// There was no room for both arenas: the old one goes first.
+void Budget::swap_arena_first(Ready& ready, void* stream) {
+  const bool first = !swapped_;
+  if (!first) executor_->evacuate();
+  try {
+    executor_->swap(ready.program, std::make_shared<DeviceArena>(device_, ready.arena_bytes), stream);
+    return;
+  } catch (const Error&) {
+    if (first) throw;
+    try {
+      executor_->resume(std::make_shared<DeviceArena>(device_, present_.arena_bytes));
+    } catch (const Error&) {
+      resumed_phase_ = phase_;
+      phase_ = Phase::suspended;  // nothing is lost: hoist_manager_resume tries again
+      throw;
+    }
+    throw;
+  }
+}
+
+void Budget::replan(const std::vector<std::uint32_t>& order, Phase phase, const char* why) {
+  try {
+    propose(prepare(order, present_.budget_bytes, phase));
+    log(HOIST_LOG_INFO, why, ": step predicted at ", pending_->plan->predicted.step_us, " us, bound ",
+        pending_->plan->predicted.bound_us, " us");
+  } catch (const Error& error) {
+    replan_state_ = ReplanState::failed;
+    replan_reason_ = error.what();
+    log(HOIST_LOG_WARNING, why, ": no other plan, the old one goes on: ", error.what());
+  }
+}
+
+// After a step that ended well: what the lifecycle does next.
+void Budget::advance() {
+  const auto& sequence = executor_->sequence();
+  if (sequence.empty() || pending_) return;
+  if (phase_ == Phase::discovery) {
+    executor_->residency().wait_all();
+    executor_->unit_clock().collect(true);
+    profiled_ = 0;
+    const bool profile = options_.profile_steps != 0;
+    replan(sequence, profile ? Phase::profiling : Phase::serving, "the order of units is known");
+    if (!pending_) return;
+    if (profile) measure_.forget();
+    replan_state_ = ReplanState::none;
+    return;
+  }
+  learn();
+  if (phase_ != Phase::profiling || pending_) return;
+  if (++profiled_ < options_.profile_steps) return;
+  executor_->residency().wait_all();
+  executor_->unit_clock().collect(true);
+  replan(present_.order, Phase::serving, "units have been measured");
+  if (pending_) replan_state_ = ReplanState::none;
+  if (!pending_) phase_ = Phase::serving;
+}
+
+// An order that comes twice in a row is the new order.
+void Budget::learn() {
+  const auto& sequence = executor_->sequence();
+  if (sequence == present_.order) {
+    candidate_.clear();
+    return;
+  }
+  if (sequence != candidate_) {
+    candidate_ = sequence;
+    return;
+  }
+  candidate_.clear();
+  replan(sequence, phase_, "another order of units came twice");
+}
+
+bool Budget::can_replan() const noexcept {
+  return executor_ && swapped_ && !executor_->in_step() && (phase_ == Phase::profiling || phase_ == Phase::serving);
+}
+
+void Budget::request_replan(const plan::Problem* problem, const plan::Plan* plan) {
+  require_between_steps("a replan is requested");
+  if (!can_replan()) {
+    fail(HOIST_ERROR_INVALID_STATE, "a replan is requested before discovery has ended or while suspended",
+         "run a whole step first");
+  }
+  if (problem == nullptr) {
+    executor_->unit_clock().collect(false);
+    propose(prepare(present_.order, present_.budget_bytes, Phase::serving));
+    return;
+  }
+  AdoptedPlan adopted = adopt_plan(*present_.problem, *problem, *plan);
+  propose(make_ready(std::move(adopted.problem), std::move(adopted.plan), present_.order, present_.budget_bytes,
+                     Phase::serving));
+}
+
+void Budget::set_budget(std::uint64_t bytes, double share) {
+  require_between_steps("the budget is changed");
+  if (phase_ == Phase::suspended) {
+    fail(HOIST_ERROR_INVALID_STATE, "the budget is changed while suspended", "resume first");
+  }
+  if (phase_ != Phase::building) {
+    const bool first = !swapped_;
+    const Phase phase = first ? Phase::discovery : phase_;
+    propose(prepare(first ? pending_->order : present_.order, wanted_bytes(bytes, share), phase));
+    if (first) present_.budget_bytes = pending_->budget_bytes;
+  }
+  options_.bytes = bytes;
+  options_.share = share;
+}
+
+std::shared_ptr<const plan::Problem> Budget::problem() const {
+  if (!present_.problem) fail(HOIST_ERROR_INVALID_STATE, "there is no problem before the commit");
+  return present_.problem;
+}
+
+std::shared_ptr<const plan::Plan> Budget::plan() const {
+  if (!present_.plan) fail(HOIST_ERROR_INVALID_STATE, "there is no plan before the commit");
+  return present_.plan;
+}
+
+}  // namespace hoist

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec/copy_log.hpp"
+
+namespace hoist {
+
+void CopyLog::start(Recorder* recorder, void* epoch, std::size_t capacity) {
+  for (Ring& ring : rings_) {
+    ring.entries.resize(capacity);
+    for (Entry& entry : ring.entries) entry.begin = device_->event_create();
+    ring.head = ring.tail = 0;
+  }
+  epoch_ = epoch;
+  recorder_ = recorder;
+}
+
+void CopyLog::stop() noexcept {
+  recorder_ = nullptr;
+  for (Ring& ring : rings_) {
+    for (Entry& entry : ring.entries) {
+      if (entry.begin != nullptr) device_->event_destroy(entry.begin);
+    }
+    ring.entries.clear();
+  }
+}
+
+void CopyLog::begin(Lane& lane) {
+  Ring& r = ring(lane);
+  if (r.head - r.tail == r.entries.size()) {
+    lane.wait(r.entries[r.tail % r.entries.size()].mark);
+    collect(lane, false);
+  }
+  device_->event_record(r.entries[r.head % r.entries.size()].begin, lane.stream());
+}
+
+void CopyLog::end(Lane& lane, Mark mark, const TraceInterval& what) {
+  Ring& r = ring(lane);
+  Entry& entry = r.entries[r.head % r.entries.size()];
+  entry.mark = mark;
+  entry.what = what;
+  ++r.head;
+  // An end event may be taken by a later mark once the lane's ring comes round: hand over well before.
+  if (r.head - r.tail > r.entries.size() / 2) collect(lane, false);
+}
+
+void CopyLog::collect(Lane& lane, bool all) {
+  Ring& r = ring(lane);
+  while (r.tail != r.head) {
+    Entry& entry = r.entries[r.tail % r.entries.size()];
+    if (all) lane.wait(entry.mark);
+    if (!lane.poll(entry.mark)) return;
+    TraceInterval interval = entry.what;
+    interval.begin_us = since_epoch_us(entry.begin);
+    interval.end_us = since_epoch_us(lane.event(entry.mark));
+    recorder_->add(interval);
+    ++r.tail;
+  }
+}
+
+}  // namespace hoist

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// While a trace is recorded: when each copy began and ended, kept until the device has reached it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "device/device.hpp"
+#include "exec/lane.hpp"
+#include "trace/recorder.hpp"
+
+namespace hoist {
+
+class CopyLog {
+ public:
+  explicit CopyLog(std::shared_ptr<Device> device) : device_(std::move(device)) {}
+  ~CopyLog() { stop(); }
+  CopyLog(const CopyLog&) = delete;
+  CopyLog& operator=(const CopyLog&) = delete;
+
+  // Times count from `epoch`, an event that has been recorded. Both outlive the log's recording.
+  void start(Recorder* recorder, void* epoch, std::size_t capacity);
+  void stop() noexcept;
+  [[nodiscard]] bool on() const noexcept { return recorder_ != nullptr; }
+  [[nodiscard]] Recorder* recorder() noexcept { return recorder_; }
+  [[nodiscard]] double since_epoch_us(void* event) { return device_->event_elapsed_us(epoch_, event); }
+
+  // Around one copy on a lane, its mark recorded in between by the caller.
+  void begin(Lane& lane);
+  void end(Lane& lane, Mark mark, const TraceInterval& what);
+  // Hands over what has been reached; with `all`, waits for the rest.
+  void collect(Lane& lane, bool all);
+
+ private:
+  struct Entry {
+    void* begin = nullptr;
+    Mark mark = 0;
+    TraceInterval what;
+  };
+  struct Ring {
+    std::vector<Entry> entries;
+    std::size_t head = 0;  // next to be written
+    std::size_t tail = 0;  // oldest not handed over
+  };
+  Ring& ring(const Lane& lane) { return rings_[lane.id() == LaneId::h2d ? 0 : 1]; }
+
+  std::shared_ptr<Device> device_;
+  Recorder* recorder_ = nullptr;
+  void* epoch_ = nullptr;
+  std::array<Ring, 2> rings_;
+};
+
+}  // namespace hoist

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// From one program to another, between steps.
+#include <algorithm>
+#include <utility>
+
+#include "exec/executor.hpp"
+
+namespace hoist {
+namespace {
+
+constexpr std::size_t copy_ring_limit = 4096;
+
+}  // namespace
+
+void Executor::reserve(const Program& program) {
+  const std::size_t steps = options_.run_ahead_steps + 2;
+  const std::size_t units = program.positions.size() * steps + 16;
+  const std::size_t loads = std::min(program.loads * steps + 64, copy_ring_limit);
+  const std::size_t stores = std::min(program.stores * steps + 64, copy_ring_limit);
+  Lane& compute = residency_.lane(LaneId::compute);
+  Lane& h2d = residency_.lane(LaneId::h2d);
+  Lane& d2h = residency_.lane(LaneId::d2h);
+  if (units <= compute.capacity() && loads <= h2d.capacity() && stores <= d2h.capacity()) return;
+  residency_.wait_all();
+  unit_clock_.collect(true);
+  compute.reserve(units);
+  unit_clock_.reserve();
+  h2d.reserve(loads);
+  d2h.reserve(stores);
+}
+
+void Executor::swap(std::shared_ptr<const Program> program, std::shared_ptr<DeviceArena> arena, void* stream) {
+  residency_.switch_stream(stream);
+  auto& items = residency_.items();
+  planned_.resize(items.size());
+  is_deviant_.resize(items.size(), false);
+  deviants_.reserve(items.size());
+  sequence_.reserve(program->positions.size() * 2 + 16);
+  evicted_.reserve(items.size());
+  born_.reserve(items.size());
+  std::vector<Place> next(items.size());
+  for (const ResidentItem& resident : program->initial) next[resident.item] = resident.place;
+  try {
+    for (std::uint32_t item = 0; item < items.size(); ++item) {
+      if (!items[item].place.set || (!arena && items[item].place.same(next[item]))) continue;
+      if (program_) deviates(item);
+      residency_.drop(item, Reason::initial);
+    }
+    reserve(*program);
+    residency_.meet();
+    if (arena) residency_.wait_all();
+  } catch (...) {
+    if (program_) reconcile(Reason::restore);
+    throw;
+  }
+  if (arena) residency_.set_arena(std::move(arena));
+  adopt(std::move(program));
+}
+
+void Executor::adopt(std::shared_ptr<const Program> program) {
+  program_ = std::move(program);
+  residency_.cut(program_->cuts);
+  auto& items = residency_.items();
+  std::fill(planned_.begin(), planned_.end(), Place{});
+  for (std::uint32_t item : deviants_) is_deviant_[item] = false;
+  deviants_.clear();
+  for (const ResidentItem& resident : program_->initial) {
+    planned_[resident.item] = resident.place;
+    if (items[resident.item].place.set) {
+      residency_.keep(resident.item, resident.place);
+    } else {
+      deviates(resident.item);
+    }
+  }
+  step_clock_.interrupt();
+  reconcile(Reason::initial);
+}
+
+void Executor::evacuate() {
+  auto& items = residency_.items();
+  for (std::uint32_t item = 0; item < items.size(); ++item) {
+    if (!items[item].place.set) continue;
+    deviates(item);
+    residency_.drop(item, Reason::drain);
+  }
+  residency_.wait_all();
+  unit_clock_.collect(true);
+  residency_.set_arena(nullptr);
+}
+
+void Executor::resume(std::shared_ptr<DeviceArena> arena) {
+  residency_.set_arena(std::move(arena));
+  step_clock_.interrupt();
+  adopt(program_);
+}
+
+void Executor::update(std::uint32_t item, const void* src) {
+  try {
+    residency_.update(item, src);
+  } catch (...) {
+    deviates(item);
+    throw;
+  }
+}
+
+}  // namespace hoist

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where every item is, and the primitives that move it: load, birth, store, drop, each with its waits.
+// The bytes own the clock: the arena is cut into pieces, and a piece keeps its last mark by lane.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/device.hpp"
+#include "exec/copy_log.hpp"
+#include "exec/lane.hpp"
+#include "exec/program.hpp"
+#include "exec/waits.hpp"
+#include "memory/device_arena.hpp"
+#include "memory/pinned_arena.hpp"
+#include "trace/ledger.hpp"
+
+namespace hoist {
+
+struct ItemState {
+  std::string name;
+  std::uint64_t bytes = 0;
+  void* host = nullptr;
+  bool transient = false;
+
+  Place place;                     // where it is on the device; not set: absent
+  bool dirty = false;              // the device's copy is newer than the host's
+  bool live = false;               // transient: written in this step and not past its last use
+  bool unread = false;             // loaded and not yet waited for by a unit
+  std::uint64_t version = 0;       // grows with every write and update
+  std::uint64_t host_version = 0;  // what the host copy holds, once host_store has been reached
+  Mark last_load = 0;
+  Mark host_store = 0;  // the store that completes the host copy
+
+  // The host's bytes are the live ones.
+  [[nodiscard]] bool host_current() const noexcept { return host_version == version && (!transient || live); }
+};
+
+struct ResidencyOptions {
+  bool trust = false;
+  std::size_t lane_capacity = 64;
+};
+
+// Trust mode: one comparison of an item on the device with its host copy, in flight.
+struct ResidentCheck {
+  const void* host = nullptr;
+  const void* device = nullptr;
+  std::size_t bytes = 0;
+  std::uint32_t item = no_index;
+  Mark mark = 0;
+  std::atomic<bool> differs{false};
+};
+
+class Residency {
+ public:
+  Residency(std::shared_ptr<Device> device, PinnedArena& pinned, const ResidencyOptions& options);
+  ~Residency();
+  Residency(const Residency&) = delete;
+  Residency& operator=(const Residency&) = delete;
+
+  [[nodiscard]] Device& device() noexcept { return *device_; }
+  [[nodiscard]] Lane& lane(LaneId id) noexcept { return *lanes_[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] std::vector<ItemState>& items() noexcept { return items_; }
+  [[nodiscard]] const std::vector<ItemState>& items() const noexcept { return items_; }
+  [[nodiscard]] Ledger& ledger() noexcept { return ledger_; }
+  [[nodiscard]] CopyLog& copies() noexcept { return copies_; }
+  [[nodiscard]] void* address(const Place& place) const noexcept {
+    return static_cast<char*>(arena_->base()) + place.offset;
+  }
+  [[nodiscard]] bool has_arena() const noexcept { return arena_ != nullptr; }
+  [[nodiscard]] std::uint64_t arena_bytes() const noexcept { return arena_ ? arena_->bytes() : 0; }
+  void set_step(std::uint64_t step) noexcept { step_ = step; }
+
+  // Takes the arena and cuts it; no item may be on the device, and lanes have met (see meet).
+  void set_arena(std::shared_ptr<DeviceArena> arena);
+  void cut(const std::vector<std::uint64_t>& cuts);
+  // On the device: every lane waits for all others.
+  void meet();
+  // On the host: until everything submitted has run.
+  void wait_all();
+
+  // Ensure present. The place must be free of other items. False: there is nothing to load (a transient
+  // that does not live). Loads of a group share a mark: end it with close_loads().
+  bool load(std::uint32_t item, const Place& place, Reason reason);
+  void close_loads();
+  // Brings an item into being without its bytes, before a write.
+  void birth(std::uint32_t item, const Place& place);
+  // Ensure clean.
+  void store(std::uint32_t item, Reason reason);
+  // Ensure absent, storing if dirty and live.
+  void drop(std::uint32_t item, Reason reason);
+  // A transient past its last use.
+  void expire(std::uint32_t item);
+  // Drops whatever else holds bytes of the place.
+  void vacate(std::uint32_t item, const Place& place, Reason reason, std::vector<std::uint32_t>& evicted);
+  [[nodiscard]] bool is_free(std::uint32_t item, const Place& place) const noexcept;
+
+  // The compute lane waits for what a unit's uses need; two waits, however many items.
+  struct Needs {
+    Mark h2d = 0, d2h = 0, trust = 0;
+  };
+  void add_needs(std::uint32_t item, bool writes, Needs& needs) const noexcept;
+  void wait_for(const Needs& needs);
+  void written(std::uint32_t item) noexcept;
+  void switch_stream(void* stream);
+
+  // Blocking, between units.
+  void update(std::uint32_t item, const void* src);
+  void read(std::uint32_t item, void* dst);
+  void store_all(Reason reason);
+
+  // Trust mode: compares a clean item on the device with its host copy, in stream order; a difference is
+  // reported by take_corrupt().
+  void check(std::uint32_t item);
+  [[nodiscard]] std::uint32_t take_corrupt() noexcept;
+
+  // After cut: an item that stays where it is, in the new pieces.
+  void keep(std::uint32_t item, const Place& place) noexcept {
+    items_[item].place = place;
+    own(place, item);
+  }
+
+  // Tests only: that kind of wait is left out.
+  void leave_out(Wait wait) noexcept { left_out_ = wait; }
+
+ private:
+  struct Piece {
+    Mark h2d = 0, d2h = 0, trust = 0;
+    std::uint32_t owner = no_index;
+  };
+
+  void order(LaneId waiter, LaneId on, Mark mark, Wait why);
+  void own(const Place& place, std::uint32_t owner) noexcept;
+  void poison(const ItemState& state);
+  void ensure_host(ItemState& state);
+  void copy_in(std::uint32_t item, Reason reason);
+
+  std::shared_ptr<Device> device_;
+  PinnedArena& pinned_;
+  bool trust_;
+  std::array<std::unique_ptr<Lane>, lane_count> lanes_;
+  Mark waited_[lane_count][lane_count] = {};
+  std::shared_ptr<DeviceArena> arena_;
+  std::vector<Piece> pieces_;
+  std::vector<std::uint64_t> cuts_;
+  std::vector<ItemState> items_;
+  Ledger ledger_;
+  CopyLog copies_;
+  std::uint64_t step_ = 0;
+  bool loads_open_ = false;
+  Wait left_out_ = Wait::none;
+  std::vector<std::unique_ptr<ResidentCheck>> checks_;
+  std::size_t next_check_ = 0;
+};
+
+}  // namespace hoist

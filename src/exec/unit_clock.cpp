@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec/unit_clock.hpp"
+
+#include <utility>
+
+namespace hoist {
+
+UnitClock::UnitClock(std::shared_ptr<Device> device, Lane& compute, UnitSink& sink)
+    : device_(std::move(device)), compute_(compute), sink_(sink) {
+  reserve();
+}
+
+UnitClock::~UnitClock() {
+  for (const Entry& entry : entries_) {
+    if (entry.begin != nullptr) device_->event_destroy(entry.begin);
+    if (entry.compute != nullptr) device_->event_destroy(entry.compute);
+  }
+}
+
+void UnitClock::reserve() {
+  const std::size_t before = entries_.size();
+  entries_.resize(compute_.capacity());
+  for (std::size_t slot = before; slot < entries_.size(); ++slot) {
+    entries_[slot].begin = device_->event_create();
+    entries_[slot].compute = device_->event_create();
+  }
+  collected_ = compute_.last();
+}
+
+void UnitClock::begin(std::uint32_t unit, std::uint64_t step) {
+  const Mark mark = compute_.next();
+  // The slot's older unit, and the one after it, which measures its gap from it, must have been handed over.
+  while (collected_ + entries_.size() <= mark) {
+    compute_.wait(collected_ + 1);
+    hand_over(++collected_);
+  }
+  Entry& entry = entries_[compute_.slot(mark)];
+  device_->event_record(entry.begin, compute_.stream());
+  entry.mark = mark;
+  entry.unit = unit;
+  entry.step = step;
+}
+
+void UnitClock::waited() { device_->event_record(entries_[compute_.slot(compute_.next())].compute, compute_.stream()); }
+
+void UnitClock::end() { compute_.record(); }
+
+void UnitClock::collect(bool all) {
+  while (collected_ < compute_.last()) {
+    if (all) compute_.wait(collected_ + 1);
+    if (!compute_.poll(collected_ + 1)) return;
+    hand_over(++collected_);
+  }
+}
+
+void UnitClock::hand_over(Mark mark) {
+  const Entry& entry = entries_[compute_.slot(mark)];
+  if (entry.mark != mark) return;  // a barrier, not a unit
+  void* end = compute_.event(mark);
+  UnitSample sample;
+  sample.unit = entry.unit;
+  sample.step = entry.step;
+  sample.stall_us = device_->event_elapsed_us(entry.begin, entry.compute);
+  sample.compute_us = device_->event_elapsed_us(entry.compute, end);
+  sample.begin_event = entry.begin;
+  sample.compute_event = entry.compute;
+  sample.end_event = end;
+  const bool follows_unit = mark > 1 && entries_[compute_.slot(mark - 1)].mark == mark - 1;
+  if (follows_unit) {
+    sample.gap_us = device_->event_elapsed_us(compute_.event(mark - 1), entry.begin);
+    sample.gap_known = true;
+  }
+  sink_.on_unit(sample);
+}
+
+}  // namespace hoist

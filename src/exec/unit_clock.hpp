@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Three events a unit: before its waits W, after them B, its end E (the compute lane's mark).
+// stall = B - W, compute = (E - B) + (W - E of the unit before), so that work between units counts.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "exec/lane.hpp"
+
+namespace hoist {
+
+struct UnitSample {
+  std::uint32_t unit = 0;
+  std::uint64_t step = 0;
+  double gap_us = 0;  // since the end of the unit before; 0 where there was none
+  double stall_us = 0;
+  double compute_us = 0;  // E - B
+  bool gap_known = false;
+  void* begin_event = nullptr;  // W, B and E, valid during the call
+  void* compute_event = nullptr;
+  void* end_event = nullptr;
+};
+
+class UnitSink {
+ public:
+  virtual ~UnitSink() = default;
+  virtual void on_unit(const UnitSample& sample) = 0;
+};
+
+class UnitClock {
+ public:
+  UnitClock(std::shared_ptr<Device> device, Lane& compute, UnitSink& sink);
+  ~UnitClock();
+  UnitClock(const UnitClock&) = delete;
+  UnitClock& operator=(const UnitClock&) = delete;
+
+  // The compute lane has grown, nothing is in flight and all has been collected.
+  void reserve();
+  void begin(std::uint32_t unit, std::uint64_t step);  // W; waits on the host only where the ring is full
+  void waited();                                       // B
+  void end();                                          // E
+  // Hands over the units that have been reached; with `all`, waits for the rest.
+  void collect(bool all);
+
+ private:
+  struct Entry {
+    void* begin = nullptr;
+    void* compute = nullptr;
+    Mark mark = 0;
+    std::uint32_t unit = 0;
+    std::uint64_t step = 0;
+  };
+  void hand_over(Mark mark);
+
+  std::shared_ptr<Device> device_;
+  Lane& compute_;
+  UnitSink& sink_;
+  std::vector<Entry> entries_;
+  Mark collected_ = 0;
+};
+
+}  // namespace hoist

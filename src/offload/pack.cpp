@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host bytes into pinned memory, one slab a unit: never two copies of more than one unit at once.
+#include <cstring>
+
+#include "memory/parallel_copy.hpp"
+#include "offload/manager.hpp"
+
+namespace hoist {
+namespace {
+
+// Tensors of a slab begin at cache lines, so that vector code of the host may use them.
+constexpr std::uint64_t slab_alignment = 64;
+
+}  // namespace
+
+void Manager::pack() {
+  std::vector<std::vector<Tensor*>> by_unit(units_.size());
+  for (Tensor& tensor : tensors_) {
+    if (!tensor.ready) by_unit[tensor.first_unit].push_back(&tensor);
+  }
+  for (const auto& tensors : by_unit) pack_unit(tensors);
+}
+
+void Manager::pack_unit(const std::vector<Tensor*>& tensors) {
+  std::uint64_t bytes = 0;
+  for (Tensor* tensor : tensors) {
+    const TensorSpec& spec = tensor->spec;
+    if (spec.flags == HOIST_TENSOR_ADOPT) {
+      if (spec.bytes != 0) budget_->pinned().adopt(spec.host, spec.bytes);
+      tensor->pinned = spec.host;
+      tensor->ready = true;
+    } else if (spec.flags != HOIST_TENSOR_TRANSIENT) {
+      bytes += round_up(spec.bytes, slab_alignment);
+    }
+  }
+  slabs_.reserve(slabs_.size() + 1);
+  char* next = nullptr;
+  if (bytes != 0) {
+    next = static_cast<char*>(budget_->pinned().allocate(bytes));
+    slabs_.push_back(next);
+  }
+  for (Tensor* tensor : tensors) {
+    const TensorSpec& spec = tensor->spec;
+    if (tensor->ready) continue;
+    tensor->ready = true;
+    if (spec.flags == HOIST_TENSOR_TRANSIENT || spec.bytes == 0) continue;
+    tensor->pinned = next;
+    if (spec.flags == HOIST_TENSOR_COPY) {
+      parallel_copy(next, spec.host, spec.bytes);
+    } else {
+      std::memset(next, 0, spec.bytes);
+    }
+    next += round_up(spec.bytes, slab_alignment);
+  }
+  for (Tensor* tensor : tensors) release(*tensor);
+}
+
+void Manager::release(Tensor& tensor) noexcept {
+  if (tensor.spec.release == nullptr) return;
+  const hoist_release_fn_t call = tensor.spec.release;
+  tensor.spec.release = nullptr;
+  call(tensor.spec.user_data);
+}
+
+}  // namespace hoist

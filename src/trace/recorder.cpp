@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/recorder.hpp"
+
+#include "base/error.hpp"
+#include "trace/chrome_trace.hpp"
+
+namespace hoist {
+
+void Recorder::write(const std::string& path, const std::vector<std::string>& units,
+                     const std::vector<std::string>& items) const {
+  ChromeTrace trace;
+  trace.row(static_cast<int>(TraceRow::compute), "compute");
+  trace.row(static_cast<int>(TraceRow::wait), "waits");
+  trace.row(static_cast<int>(TraceRow::h2d), "h2d");
+  trace.row(static_cast<int>(TraceRow::d2h), "d2h");
+  for (const TraceInterval& it : intervals_) {
+    const int row = static_cast<int>(it.row);
+    if (it.row == TraceRow::compute || it.row == TraceRow::wait) {
+      trace.interval(row, units.at(it.index), it.begin_us, it.end_us, {{"step", it.step}});
+    } else {
+      trace.interval(row, items.at(it.index), it.begin_us, it.end_us,
+                     {{"step", it.step}, {"bytes", it.bytes}, {"reason", reason_name(it.reason)}});
+    }
+  }
+  trace.note("dropped_intervals", text(dropped_));
+  trace.write(path);
+}
+
+}  // namespace hoist

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the executor saw, as intervals on the device's clock: the source of the timeline.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trace/ledger.hpp"
+
+namespace hoist {
+
+enum class TraceRow : std::uint8_t { compute, wait, h2d, d2h };
+
+struct TraceInterval {
+  TraceRow row = TraceRow::compute;
+  Reason reason = Reason::plan;  // copies
+  std::uint32_t index = 0;       // unit, or item of a copy
+  std::uint64_t step = 0;
+  std::uint64_t bytes = 0;
+  double begin_us = 0;
+  double end_us = 0;
+};
+
+class Recorder {
+ public:
+  explicit Recorder(std::uint64_t limit) : limit_(limit) {}
+
+  void add(const TraceInterval& interval) {
+    if (intervals_.size() < limit_) {
+      intervals_.push_back(interval);
+    } else {
+      ++dropped_;
+    }
+  }
+  [[nodiscard]] const std::vector<TraceInterval>& intervals() const noexcept { return intervals_; }
+  [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
+
+  // Writes Chrome trace JSON. Throws Error(IO).
+  void write(const std::string& path, const std::vector<std::string>& units,
+             const std::vector<std::string>& items) const;
+
+ private:
+  std::uint64_t limit_;
+  std::uint64_t dropped_ = 0;
+  std::vector<TraceInterval> intervals_;
+};
+
+}  // namespace hoist

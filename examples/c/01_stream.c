@@ -71,11 +71,12 @@ int main(void) {
     check(hoist_step_begin(manager, stream));
     for (int layer = 0; layer < LAYERS; ++layer) {
       hoist_unit_view_t view = HOIST_UNIT_VIEW_INIT;
-      check(
-          hoist_unit_begin(manager, units[layer], stream, &view)); /* the stream waits for the bytes, this thread not */
+      /* The stream waits on the device until the layer's bytes are there; this thread goes on. */
+      check(hoist_unit_begin(manager, units[layer], stream, &view));
       jobs[step][layer] = (job_t){view.tensors[0].data, &outputs[step]};
       check(hoist_stream_submit_host(stream, compute, &jobs[step][layer], 100.0));
-      check(hoist_unit_end(manager, units[layer], stream)); /* once the stream is here, the place may be refilled */
+      /* Once the stream gets here, the layer's places may be refilled. */
+      check(hoist_unit_end(manager, units[layer], stream));
     }
     check(hoist_step_end(manager, stream));
   }

@@ -40,8 +40,8 @@ def check(root: Path, page: Path, write: bool, findings: common.Findings) -> int
         if block.start() not in quoted:
             findings.add(page, text.count("\n", 0, block.start()) + 1, "C code that is quoted from no compiled file")
     if write:
-        fill = lambda quote: quote.group().replace(
-            f"\n{quote['text']}```", f"\n{part(root, quote['file'], quote['part']) or quote['text']}```")
+        fill = lambda quote: (f"<!-- quote: {quote['file']}#{quote['part']} -->\n```{quote['language']}\n"
+                              f"{part(root, quote['file'], quote['part']) or quote['text']}```")
         page.write_text(QUOTE.sub(fill, text))
     return len(quotes)
 

@@ -59,7 +59,7 @@ class Budget {
   [[nodiscard]] PinnedArena& pinned() noexcept { return pinned_; }
   [[nodiscard]] Phase phase() const noexcept { return phase_; }
   [[nodiscard]] BudgetStatus status();
-  [[nodiscard]] std::atomic_flag& busy() noexcept { return busy_; }
+  [[nodiscard]] std::atomic<bool>& busy() noexcept { return busy_; }
 
   void join(BudgetMember* member) { members_.push_back(member); }
   // Whether another manager has joined before: names of later ones get a prefix.
@@ -97,6 +97,7 @@ class Budget {
   void request_replan(const plan::Problem* problem, const plan::Plan* plan);
   [[nodiscard]] ReplanState replan_state() const noexcept { return replan_state_; }
   [[nodiscard]] const std::string& replan_reason() const noexcept { return replan_reason_; }
+  [[nodiscard]] std::uint64_t replans() const noexcept { return replans_; }
   [[nodiscard]] bool can_replan() const noexcept;
 
   void trace_begin(std::uint64_t limit);
@@ -141,7 +142,7 @@ class Budget {
   Measure measure_;
   std::vector<BudgetMember*> members_;
   mutable std::size_t joins_ = 0;
-  std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
+  std::atomic<bool> busy_{false};
 
   LinkCurve links_{};
   bool links_measured_ = false;

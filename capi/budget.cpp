@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hoist/budget.h"
+
+#include "guard.hpp"
+#include "manager_handle.hpp"
+#include "options.hpp"
+#include "plan/planner.hpp"
+
+using namespace hoist;
+using namespace hoist::capi;
+
+namespace {
+
+using Options = hoist_budget_options_t;
+
+void set_budget_option(Options& options, std::string_view what, std::string_view value) {
+  const bool share = is_share(value);
+  options.budget_share = share ? parse_share(what, value) : 0;
+  options.budget_bytes = share ? 0 : parse_bytes(what, value);
+}
+
+constexpr std::uint64_t most_count = 0xffffffffU;
+
+const Field<Options> fields[] = {
+    {"budget", set_budget_option,
+     [](const Options& options) { return options.budget_bytes == 0 && options.budget_share == 0; }},
+    {"budget_bytes",
+     [](Options& o, std::string_view what, std::string_view v) { o.budget_bytes = parse_bytes(what, v); },
+     [](const Options& o) { return o.budget_bytes == 0 && o.budget_share == 0; }},
+    {"budget_share",
+     [](Options& o, std::string_view what, std::string_view v) { o.budget_share = parse_share(what, v); },
+     [](const Options& o) { return o.budget_bytes == 0 && o.budget_share == 0; }},
+    {"pinned_limit_bytes",
+     [](Options& o, std::string_view what, std::string_view v) { o.pinned_limit_bytes = parse_bytes(what, v); },
+     [](const Options& o) { return o.pinned_limit_bytes == 0; }},
+    {"profile_steps",
+     [](Options& o, std::string_view what, std::string_view v) {
+       const std::uint64_t steps = parse_count(what, v, most_count);
+       o.profile_steps = steps == 0 ? HOIST_PROFILE_STEPS_NONE : static_cast<std::uint32_t>(steps);
+     },
+     [](const Options& o) { return o.profile_steps == 0; }},
+    {"run_ahead_steps",
+     [](Options& o, std::string_view what, std::string_view v) {
+       o.run_ahead_steps = static_cast<std::uint32_t>(parse_count(what, v, most_count));
+     },
+     [](const Options& o) { return o.run_ahead_steps == 0; }},
+    {"plan_effort",
+     [](Options& o, std::string_view what, std::string_view v) {
+       o.plan_effort = static_cast<std::uint32_t>(parse_count(what, v, most_count));
+     },
+     [](const Options& o) { return o.plan_effort == 0; }},
+    {"trust",
+     [](Options& o, std::string_view what, std::string_view v) {
+       o.trust = parse_switch(what, v) ? HOIST_SWITCH_ON : HOIST_SWITCH_OFF;
+     },
+     [](const Options& o) { return o.trust == HOIST_SWITCH_DEFAULT; }},
+};
+
+void require_share(double share) {
+  if (share >= 0 && share <= 1e6) return;
+  fail(HOIST_ERROR_INVALID_ARGUMENT, text("budget_share is ", share),
+       "give a share from 0 (default) up, 1 being all bytes");
+}
+
+void require_run_ahead(std::uint32_t steps) {
+  constexpr std::uint32_t most = 64;  // events are kept for every unit of each of them
+  if (steps <= most) return;
+  fail(HOIST_ERROR_INVALID_ARGUMENT, text("run_ahead_steps is ", steps), text("give at most ", most));
+}
+
+void require_options(const Options& options) {
+  require_share(options.budget_share);
+  require_run_ahead(options.run_ahead_steps);
+  if (options.budget_bytes != 0 && options.budget_share != 0) {
+    fail(HOIST_ERROR_INVALID_ARGUMENT, "budget_bytes and budget_share are both set", "set one of them");
+  }
+  if (options.trust < HOIST_SWITCH_DEFAULT || options.trust > HOIST_SWITCH_ON) {
+    fail(HOIST_ERROR_INVALID_ARGUMENT, text("trust is ", static_cast<int>(options.trust)), "give a hoist_switch_t");
+  }
+}
+
+}  // namespace
+
+namespace hoist::capi {
+
+BudgetOptions budget_options(const hoist_budget_options_t* given) {
+  Options options = read_options(given, "options");
+  apply_environment(options, std::span<const Field<Options>>(fields));
+  require_options(options);
+  BudgetOptions core;
+  core.bytes = options.budget_bytes;
+  if (options.budget_share != 0) core.share = options.budget_share;
+  core.pinned_limit_bytes = options.pinned_limit_bytes;
+  if (options.profile_steps != 0) core.profile_steps = options.profile_steps;
+  if (options.profile_steps == HOIST_PROFILE_STEPS_NONE) core.profile_steps = 0;
+  if (options.run_ahead_steps != 0) core.run_ahead_steps = options.run_ahead_steps;
+  core.plan_effort = options.plan_effort;
+  core.trust = options.trust == HOIST_SWITCH_DEFAULT ? trust_mode() : options.trust == HOIST_SWITCH_ON;
+  return core;
+}
+
+hoist_budget_status_t public_status(Budget& budget) {
+  const BudgetStatus core = budget.status();
+  hoist_budget_status_t out = HOIST_BUDGET_STATUS_INIT;
+  out.phase = static_cast<hoist_phase_t>(core.phase);
+  out.unit_count = static_cast<std::uint32_t>(budget.catalog().units().size());
+  out.tensor_count = budget.catalog().items().size();
+  out.tensor_bytes = budget.catalog().unique_bytes();
+  out.budget_bytes = core.budget_bytes;
+  out.arena_bytes = core.arena_bytes;
+  out.peak_bytes = core.predicted.peak_bytes;
+  out.pinned_bytes = budget.pinned().pinned_bytes();
+  out.adopted_bytes = budget.pinned().adopted_bytes();
+  out.steps = core.counters.steps;
+  out.aborted_steps = core.counters.aborted_steps;
+  out.mispredictions = core.counters.mispredictions;
+  out.demand_loads = core.counters.demand_loads;
+  out.replans = core.replans;
+  out.h2d_bytes = Ledger::total(core.ledger.h2d);
+  out.d2h_bytes = Ledger::total(core.ledger.d2h);
+  out.last_step_h2d_bytes = core.last_step_h2d_bytes;
+  out.last_step_d2h_bytes = core.last_step_d2h_bytes;
+  out.predicted_step_us = core.predicted.step_us;
+  out.bound_us = core.predicted.bound_us;
+  out.last_step_us = core.last_step_us;
+  out.last_stall_us = core.last_stall_us;
+  return out;
+}
+
+}  // namespace hoist::capi
+
+hoist_status_t hoist_budget_options_init(hoist_budget_options_t* out_options) noexcept {
+  return guarded("hoist_budget_options_init",
+                 [&] { required(out_options, "out_options") = HOIST_BUDGET_OPTIONS_INIT; });
+}
+
+hoist_status_t hoist_budget_options_set(hoist_budget_options_t* options, const char* key, const char* value) noexcept {
+  return guarded("hoist_budget_options_set", [&] {
+    Options known = read_struct(options, "options");
+    set_option(known, std::span<const Field<Options>>(fields), &required(key, "key"), &required(value, "value"));
+    require_options(known);
+    write_struct(*options, known);
+  });
+}
+
+hoist_status_t hoist_budget_create(hoist_device_t* device, const hoist_budget_options_t* options,
+                                   hoist_budget_t** out_budget) noexcept {
+  return guarded("hoist_budget_create", [&] {
+    const auto& target = device_of(device);
+    required(out_budget, "out_budget");
+    *out_budget = create_handle<hoist_budget_t>(std::make_shared<Budget>(target, budget_options(options)));
+  });
+}
+
+void hoist_budget_destroy(hoist_budget_t* budget) noexcept { destroy_handle(budget, "hoist_budget_destroy"); }
+
+hoist_status_t hoist_budget_set(hoist_budget_t* budget, std::uint64_t budget_bytes, double budget_share) noexcept {
+  return guarded("hoist_budget_set", [&] {
+    Budget& target = *value_of(budget, "budget");
+    const Busy busy(target.busy(), "budget");
+    require_share(budget_share);
+    if ((budget_bytes == 0) == (budget_share == 0)) {
+      fail(HOIST_ERROR_INVALID_ARGUMENT, text("budget_bytes is ", budget_bytes, " and budget_share ", budget_share),
+           "give one of them, the other 0");
+    }
+    target.set_budget(budget_bytes, budget_share);
+  });
+}
+
+hoist_status_t hoist_budget_query(const hoist_budget_t* budget, hoist_budget_status_t* out_status) noexcept {
+  return guarded("hoist_budget_query", [&] {
+    Budget& target = *value_of(budget, "budget");
+    const Busy busy(target.busy(), "budget");
+    check_out(out_status, "out_status");
+    write_struct(*out_status, public_status(target));
+  });
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pinned host memory of a device: slabs of exactly the size asked for, and callers' memory registered where
+// it is. One cap over both. Safe for several threads.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "device/device.hpp"
+#include "memory/slab.hpp"
+
+namespace hoist {
+
+class PinnedArena {
+ public:
+  // limit_bytes 0: no limit.
+  PinnedArena(std::shared_ptr<Device> device, std::uint64_t limit_bytes);
+  // Unregisters and frees all; nothing on the device uses it any more.
+  ~PinnedArena();
+  PinnedArena(const PinnedArena&) = delete;
+  PinnedArena& operator=(const PinnedArena&) = delete;
+
+  // Zeroed, page-aligned; NULL for 0 bytes. Throws Error(OUT_OF_MEMORY) with what was asked for, what is
+  // held and the limit; then nothing has changed.
+  void* allocate(std::uint64_t bytes);
+  // Memory that allocate gave out; NULL is a no-op.
+  void release(void* memory);
+
+  // Registers the pages of [memory, memory + bytes), whoever else has adopted some of them.
+  void adopt(void* memory, std::uint64_t bytes);
+  // Undoes one adopt of exactly that range.
+  void disown(void* memory, std::uint64_t bytes);
+
+  [[nodiscard]] std::uint64_t pinned_bytes() const;   // of slabs, whole pages
+  [[nodiscard]] std::uint64_t adopted_bytes() const;  // of callers, whole pages, each counted once
+
+ private:
+  struct Extent {  // pages that are registered in one piece
+    std::uint64_t bytes = 0;
+    std::uint64_t adoptions = 0;
+  };
+  using Extents = std::map<std::uintptr_t, Extent>;
+
+  static std::array<std::uintptr_t, 4> cuts(const void* memory, std::uint64_t bytes);
+  void check_limit(std::uint64_t more) const;
+  void adopt_piece(std::uintptr_t begin, std::uintptr_t end);
+  void add_extent(std::uintptr_t begin, std::uintptr_t end);
+  Extents::iterator first_extent(std::uintptr_t begin);
+  void drop_pieces(std::uintptr_t begin, std::uintptr_t end);
+
+  std::shared_ptr<Device> device_;
+  const std::uint64_t limit_bytes_;
+  mutable std::mutex mutex_;
+  std::map<void*, Slab> slabs_;
+  std::multimap<std::uintptr_t, std::uint64_t> adoptions_;  // begin, bytes: as asked for
+  Extents extents_;                                         // disjoint
+  std::uint64_t pinned_bytes_ = 0;
+  std::uint64_t adopted_bytes_ = 0;
+};
+
+}  // namespace hoist

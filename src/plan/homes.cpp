@@ -52,7 +52,8 @@ class Homes {
   }
 
   bool first_fit(std::uint32_t item, const std::vector<Span>& spans) {
-    const std::uint64_t size = size_of(problem_, item);
+    const bool used = !problem_.items[item].uses.empty();  // what nobody uses may be larger than the arena
+    const std::uint64_t size = used ? size_of(problem_, item) : 0;
     std::uint64_t offset = 0;
     for (const Span& span : spans) {
       if (offset + size <= span.begin) break;
@@ -172,7 +173,7 @@ std::uint64_t budget_with_homes(const Problem& problem, const Rows<UnitUse>& use
   unlimited.from_nothing();
   std::uint64_t works = unlimited.height();
   std::uint64_t fails = arena_of(problem);
-  for (int i = 0; i < 12 && works - fails > problem.alignment; ++i) {
+  for (int i = 0; i < 12 && works > fails + problem.alignment; ++i) {
     const std::uint64_t middle = round_up(fails + (works - fails) / 2, problem.alignment);
     Homes homes(problem, uses, middle);
     (homes.from_nothing() ? works : fails) = middle;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "base/error.hpp"
 #include "plan/homes.hpp"
@@ -45,19 +46,24 @@ std::size_t most_kept(const Problem& problem, const std::vector<std::uint32_t>& 
   return low;
 }
 
+[[noreturn]] void refuse_fragmented(const Problem& problem) {
+  const std::uint64_t works = budget_with_homes(problem, uses_by_unit(problem));
+  fail(HOIST_ERROR_INFEASIBLE,
+       text("no plan found for budget_bytes ", problem.budget_bytes, ": by bytes ", smallest_budget(problem),
+            " would do, but fragmentation prevents it; a budget of ", works, " bytes worked"),
+       text("set budget_bytes to ", works, " or more"));
+}
+
 class Naive {
  public:
   explicit Naive(const Problem& problem)
       : problem_(problem), rows_(problem.units.size() + 1), order_(first_use_order(problem)) {}
 
   Plan run() {
-    const std::size_t kept = most_kept(problem_, order_);
-    std::uint64_t bottom = 0;
-    for (std::size_t i = 0; i < kept; ++i) {
-      keep(order_[i], bottom);
-      bottom += size_of(problem_, order_[i]);
-    }
-    top_.assign(problem_.units.size(), bottom);
+    std::size_t kept = most_kept(problem_, order_);
+    while (kept > 0 && !pack(kept)) --kept;
+    if (kept == 0 && !pack(0)) take_homes();
+    for (std::size_t i = 0; i < kept; ++i) keep(order_[i], offsets_[order_[i]].front());
     for (std::size_t i = kept; i < order_.size(); ++i) move(order_[i]);
     for (Row& row : rows_) {
       plan_.ops.insert(plan_.ops.end(), row.leaving.begin(), row.leaving.end());
@@ -77,6 +83,41 @@ class Naive {
   [[nodiscard]] std::int32_t just_before(std::uint32_t unit) const {
     const auto last = static_cast<std::int32_t>(problem_.units.size()) - 1;
     return unit == 0 && problem_.cyclic ? last : static_cast<std::int32_t>(unit) - 1;
+  }
+
+  // First fit, unit by unit: those that stay at the bottom, above them what the unit uses. False only where an
+  // item that several units bring into being finds its one place taken.
+  bool pack(std::size_t kept) {
+    std::uint64_t bottom = 0;
+    offsets_.assign(problem_.items.size(), {});
+    for (std::size_t i = 0; i < kept; ++i) {
+      offsets_[order_[i]].push_back(bottom);
+      bottom += size_of(problem_, order_[i]);
+    }
+    std::vector<std::uint64_t> top(problem_.units.size(), bottom);
+    for (std::size_t i = kept; i < order_.size(); ++i) {
+      const Item& item = problem_.items[order_[i]];
+      const auto births =
+          std::count_if(item.uses.begin(), item.uses.end(), [](const Use& u) { return !reads(u.mode); });
+      std::uint64_t common = 0;  // the one place of all its births, above all that is packed where they are
+      for (const Use& use : item.uses) common = std::max(common, top[use.unit]);
+      for (const Use& use : item.uses) {
+        const std::uint64_t offset = births > 1 && !reads(use.mode) ? common : top[use.unit];
+        offsets_[order_[i]].push_back(offset);
+        top[use.unit] = offset + size_of(problem_, order_[i]);
+        if (top[use.unit] > arena_of(problem_)) return false;
+      }
+    }
+    return true;
+  }
+
+  // Where that fails with nothing kept, each item has its home as its only place.
+  void take_homes() {
+    const auto homes = find_homes(problem_, uses_by_unit(problem_), {});
+    if (!homes) refuse_fragmented(problem_);
+    for (const Place& home : *homes) {
+      offsets_[home.item].assign(std::max<std::size_t>(problem_.items[home.item].uses.size(), 1), home.offset);
+    }
   }
 
   void load(std::uint32_t item, std::uint32_t unit, std::uint64_t offset) {
@@ -106,12 +147,12 @@ class Naive {
 
   void move(std::uint32_t index) {
     const Item& item = problem_.items[index];
+    bool born = false;
     for (std::size_t n = 0; n < item.uses.size(); ++n) {
       const Use& use = item.uses[n];
-      const std::uint64_t offset = top_[use.unit];
-      top_[use.unit] += size_of(problem_, index);
-      if (n == 0 && !reads(use.mode)) {
-        plan_.births.push_back({index, offset});
+      const std::uint64_t offset = offsets_[index][n];
+      if (!reads(use.mode)) {
+        if (!std::exchange(born, true)) plan_.births.push_back({index, offset});
       } else {
         load(index, use.unit, offset);
       }
@@ -125,7 +166,7 @@ class Naive {
   const Problem& problem_;
   std::vector<Row> rows_;  // by after + 1
   std::vector<std::uint32_t> order_;
-  std::vector<std::uint64_t> top_;  // by unit: where the next place begins
+  std::vector<std::vector<std::uint64_t>> offsets_;  // by item and use
   Plan plan_;
 };
 
@@ -170,13 +211,7 @@ void complete(const Problem& problem, const Rows<UnitUse>& uses, Plan& plan) {
   sort_by_name(problem, plan.initial_resident);
   sort_by_name(problem, plan.births);
   auto homes = find_homes(problem, uses, plan);
-  if (!homes) {
-    const std::uint64_t works = budget_with_homes(problem, uses);
-    fail(HOIST_ERROR_INFEASIBLE,
-         text("no plan found for budget_bytes ", problem.budget_bytes, ": by bytes ", smallest_budget(problem),
-              " would do, but fragmentation prevents it; a budget of ", works, " bytes worked"),
-         text("set budget_bytes to ", works, " or more"));
-  }
+  if (!homes) refuse_fragmented(problem);
   plan.homes = std::move(*homes);
   plan.problem_digest = problem_digest(problem);
   const Simulation run = simulate(problem, compile(problem, uses, plan), {});

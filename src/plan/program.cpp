@@ -10,6 +10,8 @@
 namespace hoist::plan {
 namespace {
 
+constexpr std::uint64_t nowhere = UINT64_MAX;
+
 constexpr const char* op_name(OpKind kind) {
   return kind == OpKind::drop ? "drop" : kind == OpKind::load ? "load" : "store";
 }
@@ -79,30 +81,30 @@ class Compiler {
     }
   }
 
-  // Gives each load, birth and permanent stay its number.
+  // Gives each load and each stay that a step begins with its number; births get theirs as they happen.
   void declare() {
     first_.assign(problem_.items.size(), none);
-    birth_.assign(problem_.items.size(), none);
+    birth_.assign(problem_.items.size(), nowhere);
+    born_.assign(uses_.values.size(), none);
+    was_born_.assign(problem_.items.size(), 0);
     load_.assign(plan_.ops.size(), none);
-    std::vector<std::uint32_t> last(problem_.items.size(), none);
+    std::vector<char> dropped(problem_.items.size(), 0);
     for (const Place& place : plan_.births) {
-      const Item& item = problem_.items[place.item];
-      if (!starts_with_write(item)) refuse(text("births: the first use of ", quoted(place.item), " is not a write"));
-      if (birth_[place.item] != none) refuse(text("births: ", quoted(place.item), " stands twice"));
-      birth_[place.item] = last[place.item] = add(place.item, place.offset, "birth of ");
+      const auto& uses = problem_.items[place.item].uses;
+      const bool written = std::any_of(uses.begin(), uses.end(), [](const Use& use) { return !reads(use.mode); });
+      if (!written) refuse(text("births: no use of ", quoted(place.item), " has mode w"));
+      if (birth_[place.item] != nowhere) refuse(text("births: ", quoted(place.item), " stands twice"));
+      birth_[place.item] = place.offset;
     }
     for (std::size_t i = 0; i < plan_.ops.size(); ++i) {
       const Op& op = plan_.ops[i];
-      if (op.kind != OpKind::load) continue;
-      load_[i] = add(op.item, op.offset, "load of ");
-      const bool before_birth =
-          birth_[op.item] != none && op.after < static_cast<std::int32_t>(problem_.items[op.item].uses.front().unit);
-      if (!before_birth || last[op.item] != birth_[op.item]) last[op.item] = load_[i];
+      if (op.kind == OpKind::load) load_[i] = add(op.item, op.offset, "load of ");
+      if (op.kind == OpKind::drop) dropped[op.item] = 1;
     }
-    declare_initial(last);
+    declare_initial(dropped);
   }
 
-  void declare_initial(const std::vector<std::uint32_t>& last) {
+  void declare_initial(const std::vector<char>& dropped) {
     if (!problem_.cyclic && !plan_.initial_resident.empty()) {
       refuse(text("initial_resident: ", quoted(plan_.initial_resident.front().item), " in a single-shot plan"));
     }
@@ -111,17 +113,8 @@ class Compiler {
       if (problem_.items[place.item].transient) {
         refuse(text("initial_resident: ", quoted(place.item), " is transient and does not exist between steps"));
       }
-      std::uint32_t id = last[place.item];
-      if (id == none) {
-        id = add(place.item, place.offset, "initial_resident: ");
-        program_.residencies[id].permanent = true;
-      }
-      Residency& residency = program_.residencies[id];
-      if (residency.offset != place.offset) {
-        refuse(text("initial_resident: ", quoted(place.item), " at ", place.offset, ", but the step leaves it at ",
-                    residency.offset));
-      }
-      residency.initial = true;
+      const std::uint32_t id = add(place.item, place.offset, "initial_resident: ");
+      program_.residencies[id].permanent = dropped[place.item] == 0;
       first_[place.item] = id;
     }
   }
@@ -240,23 +233,17 @@ class Compiler {
       step_unit(unit, pass);
       submit(static_cast<std::int32_t>(unit));
     }
-    check_end();
+    check_end(pass);
   }
 
   void step_unit(std::uint32_t unit, int pass) {
     for (std::uint32_t i = uses_.begin[unit]; i < uses_.begin[unit + 1]; ++i) {
       const UnitUse& use = uses_.values[i];
       const Mode mode = problem_.items[use.item].uses[use.nth].mode;
-      if (current_[use.item] == none && use.nth == 0 && !reads(mode) && birth_[use.item] != none) {
-        born(unit, use.item, pass);
-      } else if (current_[use.item] == none) {
-        refuse(text("unit ", unit, " (\"", problem_.units[unit].name, "\") uses ", quoted(use.item),
-                    ", which is not on the device"));
-      } else if (use.nth == 0 && birth_[use.item] != none) {
-        refuse(text("births: ", quoted(use.item), " is on the device before unit ", unit, " brings it into being"));
-      }
+      const bool brings = current_[use.item] == none;
+      if (brings) born(unit, i, mode, pass);
       const std::uint32_t id = current_[use.item];
-      const bool waits = reads(mode) && !program_.residencies[id].permanent;
+      const bool waits = !brings && !program_.residencies[id].permanent;
       if (waits) program_.needs.values.push_back({id, began_[id] == pass ? 0U : 1U});
       if (writes(mode)) program_.writes.values.push_back(use.item);
       if (writes(mode)) dirty_[use.item] = 1;
@@ -268,11 +255,23 @@ class Compiler {
     program_.ends.close_row();
   }
 
-  void born(std::uint32_t unit, std::uint32_t item, int pass) {
-    const std::uint32_t id = birth_[item];
-    take(id, pass, text("unit ", unit, ", birth of "));
-    current_[item] = id;
-    program_.births.values.push_back(id);
+  // A write of an absent item brings it into being, at its place in births.
+  void born(std::uint32_t unit, std::uint32_t row, Mode mode, int pass) {
+    const std::uint32_t item = uses_.values[row].item;
+    if (reads(mode) || birth_[item] == nowhere) {
+      refuse(text("unit ", unit, " (\"", problem_.units[unit].name, "\") uses ", quoted(item),
+                  ", which is not on the device"));
+    }
+    if (born_[row] == none) {
+      born_[row] = add(item, birth_[item], "birth of ");
+      live_.push_back(0);
+      began_.push_back(pass);
+      frees_.emplace_back(0, 0);
+    }
+    take(born_[row], pass, text("unit ", unit, ", birth of "));
+    current_[item] = born_[row];
+    was_born_[item] = 1;
+    program_.births.values.push_back(born_[row]);
   }
 
   void leave_at_end(std::uint32_t unit) {
@@ -317,19 +316,35 @@ class Compiler {
   }
 
   // What is on the device must be what the next step begins with.
-  void check_end() const {
+  void check_end(int pass) {
     for (std::uint32_t i = 0; i < problem_.items.size(); ++i) {
-      if (problem_.cyclic && current_[i] != first_[i]) {
+      if (problem_.cyclic && (current_[i] == none) != (first_[i] == none)) {
         refuse(text(quoted(i), " is ", current_[i] == none ? "absent" : "on the device", " at the end of the step and ",
                     first_[i] == none ? "not in" : "in", " initial_resident"));
       }
+      if (problem_.cyclic && pass == 0 && current_[i] != none) begin_with(i);
       if (!problem_.cyclic && !problem_.items[i].transient && dirty_[i] != 0) {
         refuse(text(quoted(i), " is dirty at the end: no store of it follows the last write"));
       }
     }
   }
 
+  // The stay that the step leaves is the one that the next begins with.
+  void begin_with(std::uint32_t item) {
+    const std::uint64_t at = program_.residencies[first_[item]].offset;
+    Residency& last = program_.residencies[current_[item]];
+    if (last.offset != at) {
+      refuse(text("initial_resident: ", quoted(item), " at ", at, ", but the step leaves it at ", last.offset));
+    }
+    last.initial = true;
+    first_[item] = current_[item];
+  }
+
   void finish() {
+    for (const Place& place : plan_.births) {
+      if (was_born_[place.item] != 0) continue;
+      refuse(text("births: ", quoted(place.item), " is on the device whenever a unit writes it"));
+    }
     for (const auto& [begin, end] : frees_) {
       program_.frees.values.insert(program_.frees.values.end(), waits_.begin() + begin, waits_.begin() + end);
       program_.frees.close_row();
@@ -350,7 +365,9 @@ class Compiler {
   const std::uint64_t arena_;
   Program program_;
   std::vector<std::uint32_t> first_;                            // by item: what a step begins with
-  std::vector<std::uint32_t> birth_;                            // by item
+  std::vector<std::uint64_t> birth_;                            // by item: where it is born
+  std::vector<std::uint32_t> born_;                             // by use: the residency of its birth
+  std::vector<char> was_born_;                                  // by item
   std::vector<std::uint32_t> load_;                             // by op
   std::vector<std::uint32_t> current_;                          // by item: where it is at this point of the list
   std::vector<Stay> previous_;                                  // by item: its stay before

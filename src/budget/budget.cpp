@@ -38,13 +38,13 @@ void Budget::commit(const std::vector<void*>& hosts) {
   }
   std::vector<std::uint32_t> order(catalog_.units().size());
   for (std::uint32_t unit = 0; unit < order.size(); ++unit) order[unit] = unit;
+  measure_.resize(catalog_.units().size());
   pending_.reset();  // an arena that an earlier commit took
   Ready ready = prepare(order, wanted_bytes(), Phase::discovery);
   take_arena(ready, false);
   rebuild_executor();
   auto& items = executor_->residency().items();
   for (std::uint32_t item = 0; item < items.size(); ++item) items[item].host = hosts[item];
-  measure_.resize(catalog_.units().size());
   present_ = ready;
   present_.arena.reset();
   pending_ = std::make_unique<Ready>(std::move(ready));

@@ -182,6 +182,12 @@ void Executor::access(std::uint32_t unit, void* stream, bool begin) {
 }
 
 void Executor::finish(const Position& position) {
+  // Transients leave by themselves, before the ops that take their places.
+  for (std::uint32_t index = position.expiring.first; index < position.expiring.last; ++index) {
+    const std::uint32_t item = program_->expiring[index];
+    planned_[item] = Place{};
+    residency_.expire(item);
+  }
   std::int32_t group = -1;
   for (std::uint32_t index = position.ops.first; index < position.ops.last; ++index) {
     const ProgramOp& op = program_->ops[index];
@@ -195,11 +201,6 @@ void Executor::finish(const Position& position) {
       deviates(op.item);
       log(HOIST_LOG_WARNING, "an op on \"", residency_.items()[op.item].name, "\" was refused: ", error.what());
     }
-  }
-  for (std::uint32_t index = position.expiring.first; index < position.expiring.last; ++index) {
-    const std::uint32_t item = program_->expiring[index];
-    planned_[item] = Place{};
-    residency_.expire(item);
   }
   try {
     residency_.close_loads();

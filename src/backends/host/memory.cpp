@@ -130,11 +130,24 @@ void DeviceMemory::count_opens(const void* memory, std::uint64_t bytes, bool ope
     if (block.opens[i] != 0) continue;
     fail(HOIST_ERROR_INVALID_STATE, text("access to ", memory, " ends, but it was not begun"));
   }
-  for (std::uint64_t i = first; i <= last; ++i) {
-    std::uint32_t& count = block.opens[i];
-    const bool changes = opening ? count++ == 0 : --count == 0;
-    void* begin = reinterpret_cast<void*>(found->first + i * page);
-    if (changes) mprotect(begin, page, opening ? PROT_READ | PROT_WRITE : PROT_NONE);
+  protect_changed(found->first, block, first, last, opening);
+}
+
+// Counts, and changes the protection of runs of pages that were opened first or closed last.
+void DeviceMemory::protect_changed(std::uintptr_t base, Block& block, std::uint64_t first, std::uint64_t last,
+                                   bool opening) {
+  std::uint64_t run = 0;  // changed pages just before page i
+  for (std::uint64_t i = first; i <= last + 1; ++i) {
+    if (i <= last && (opening ? block.opens[i]++ == 0 : --block.opens[i] == 0)) {
+      ++run;
+      continue;
+    }
+    void* begin = reinterpret_cast<void*>(base + (i - run) * page);
+    const int protection = opening ? PROT_READ | PROT_WRITE : PROT_NONE;
+    if (run != 0 && mprotect(begin, run * page, protection) != 0) {
+      fail(HOIST_ERROR_DEVICE, text("pages could not be ", opening ? "opened" : "closed", ": ", std::strerror(errno)));
+    }
+    run = 0;
   }
 }
 

@@ -50,6 +50,7 @@ class DeviceMemory {
   [[nodiscard]] std::uint64_t free_bytes() const;
   [[nodiscard]] Blocks::const_iterator block_of(std::uintptr_t begin, std::uint64_t bytes) const;
   void count_opens(const void* memory, std::uint64_t bytes, bool opening);
+  static void protect_changed(std::uintptr_t base, Block& block, std::uint64_t first, std::uint64_t last, bool opening);
 
   const Mode mode_;
   const std::uint64_t total_;

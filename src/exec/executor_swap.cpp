@@ -47,6 +47,7 @@ void Executor::swap(std::shared_ptr<const Program> program, std::shared_ptr<Devi
       residency_.drop(item, Reason::initial);
     }
     reserve(*program);
+    unit_clock_.make_room();
     residency_.meet();
     if (arena) residency_.wait_all();
   } catch (...) {

@@ -27,13 +27,17 @@ void UnitClock::reserve() {
   collected_ = compute_.last();
 }
 
-void UnitClock::begin(std::uint32_t unit, std::uint64_t step) {
-  const Mark mark = compute_.next();
-  // The slot's older unit, and the one after it, which measures its gap from it, must have been handed over.
-  while (collected_ + entries_.size() <= mark) {
+// The slot's older unit, and the one after it, which measures its gap from it, must have been handed over.
+void UnitClock::make_room() {
+  while (collected_ + entries_.size() <= compute_.next()) {
     compute_.wait(collected_ + 1);
     hand_over(++collected_);
   }
+}
+
+void UnitClock::begin(std::uint32_t unit, std::uint64_t step) {
+  make_room();
+  const Mark mark = compute_.next();
   Entry& entry = entries_[compute_.slot(mark)];
   device_->event_record(entry.begin, compute_.stream());
   entry.mark = mark;

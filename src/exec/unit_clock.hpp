@@ -38,6 +38,8 @@ class UnitClock {
 
   // The compute lane has grown, nothing is in flight and all has been collected.
   void reserve();
+  // Before a mark is recorded on the compute lane by others: hands over whose event it takes.
+  void make_room();
   void begin(std::uint32_t unit, std::uint64_t step);  // W; waits on the host only where the ring is full
   void waited();                                       // B
   void end();                                          // E

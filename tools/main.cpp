@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hoist command. Statuses: 0 fine, 1 what ran was not right, 2 bad input, 3 no plan fits.
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+#include "hoist/hoist.hpp"
+#include "nearest.hpp"
+#include "output.hpp"
+
+namespace {
+
+using namespace tool;
+
+int complain(int status, const std::string& text) {
+  std::fprintf(stderr, "hoist: %s\n", one_line(text).c_str());
+  return status;
+}
+
+int status_of(hoist_status_t code) {
+  switch (code) {
+    case HOIST_ERROR_INFEASIBLE:
+      return exit_infeasible;
+    case HOIST_ERROR_INVALID_ARGUMENT:
+    case HOIST_ERROR_NOT_FOUND:
+    case HOIST_ERROR_ALREADY_EXISTS:
+    case HOIST_ERROR_UNSUPPORTED:
+    case HOIST_ERROR_IO:
+    case HOIST_ERROR_CORRUPT:
+    case HOIST_ERROR_INVALID_PLAN:
+      return exit_bad_input;
+    default:
+      return exit_check_failed;
+  }
+}
+
+int complain(const hoist::Exception& error) {
+  return complain(status_of(error.code()), error.message() + (error.hint().empty() ? "" : "; " + error.hint()));
+}
+
+// The subcommand that was named, else the command itself.
+const CLI::App& named(const CLI::App& app) {
+  const auto subcommands = app.get_subcommands();
+  return subcommands.empty() ? app : *subcommands.front();
+}
+
+std::vector<std::string> known_words(const CLI::App& app) {
+  std::vector<std::string> words;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
+  }
+  for (const CLI::App* subcommand : app.get_subcommands([](const CLI::App*) { return true; })) {
+    words.push_back(subcommand->get_name());
+  }
+  return words;
+}
+
+int refuse(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& context = named(app);
+  const auto extras = app.remaining(true);
+  std::string text = error.what();
+  if (!extras.empty()) {
+    text = "unknown '" + extras.front() + "'; the nearest known one is '" +
+           nearest(extras.front(), known_words(context)) + "'";
+  }
+  const std::string name = &context == &app ? "hoist" : "hoist " + context.get_name();
+  return complain(exit_bad_input, text + " (see " + name + " --help)");
+}
+
+int run(CLI::App& app, int& status, int count, char** arguments) {
+  try {
+    app.parse(count, arguments);
+    return status;
+  } catch (const CLI::Success& success) {  // --help, --version
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    return refuse(app, error);
+  } catch (const hoist::Exception& error) {
+    return complain(error);
+  } catch (const BadInput& error) {
+    return complain(exit_bad_input, error.what());
+  } catch (const std::exception& error) {
+    return complain(exit_check_failed, error.what());
+  }
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  CLI::App app("Moves model weights between host and device under one byte budget.", "hoist");
+  app.set_version_flag("--version", std::string("hoist ") + hoist::version_string());
+  app.require_subcommand(1);
+  app.footer("Statuses: 0 fine, 1 what ran was not right, 2 bad input, 3 no plan fits the budget.");
+  int status = exit_ok;
+  add_stream(app, status);
+  add_checkpoint(app, status);
+  add_plan(app, status);
+  add_simulate(app, status);
+  add_info(app, status);
+  return run(app, status, count, arguments);
+}

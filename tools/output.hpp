@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text for people and files for programs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace tool {
+
+std::string bytes_text(std::uint64_t bytes);  // "90.9 MB", powers of ten
+std::string time_text(double us);             // "12.3 ms"
+
+// One line: control characters, which a hostile file may have in its names, become '?'.
+std::string one_line(const std::string& text);
+
+// Throw BadInput that names the path.
+std::string read_file(const std::string& path);
+void write_file(const std::string& path, const std::string& contents);
+
+// A bar on standard error that is drawn over itself; nothing where that is no terminal or `quiet`.
+class ProgressBar {
+ public:
+  explicit ProgressBar(bool quiet);
+  ~ProgressBar();
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+  void show(unsigned done, unsigned of);
+
+ private:
+  bool drawn_;
+};
+
+}  // namespace tool

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stream_report.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "output.hpp"
+
+namespace tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const char* phase_name(hoist_phase_t phase) {
+  switch (phase) {
+    case HOIST_PHASE_BUILDING:
+      return "building";
+    case HOIST_PHASE_DISCOVERY:
+      return "discovery";
+    case HOIST_PHASE_PROFILING:
+      return "profiling";
+    case HOIST_PHASE_SERVING:
+      return "serving";
+    default:
+      return "suspended";
+  }
+}
+
+// Bytes a step: whole where every step moved the same.
+Json count(double value) { return value == std::floor(value) ? Json(static_cast<std::uint64_t>(value)) : Json(value); }
+
+std::string explanation(const hoist::Manager& manager) { return hoist::Plan(manager).explain(hoist::Problem(manager)); }
+
+Json lines(const std::string& text) {
+  Json result = Json::array();
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) result.push_back(line);
+  return result;
+}
+
+double of_bound(const StreamResult& result) {
+  return result.status.bound_us > 0 ? result.step_us / result.status.bound_us : 1.0;
+}
+
+std::string rounded_bytes(double bytes) { return bytes_text(static_cast<std::uint64_t>(std::llround(bytes))); }
+
+void print_plan(const Model& model, const StreamResult& result) {
+  const hoist_budget_status_t& status = result.status;
+  const double stay = static_cast<double>(model.bytes()) - result.h2d_bytes;
+  std::printf("plan      %s stay on the device, %s move in every step\n", rounded_bytes(std::max(stay, 0.0)).c_str(),
+              rounded_bytes(result.h2d_bytes).c_str());
+  std::printf("          predicted step %s; no plan can beat %s\n", time_text(status.predicted_step_us).c_str(),
+              time_text(status.bound_us).c_str());
+}
+
+}  // namespace
+
+std::string complaint_of(const StreamResult& result) {
+  const hoist_budget_status_t& status = result.status;
+  if (result.checksum != "ok" && result.checksum != "unchecked") {
+    return "tensor " + result.checksum + " differs on the device from the file";
+  }
+  const bool must_move = status.tensor_bytes > status.budget_bytes;
+  if (must_move && result.h2d_bytes == 0) return "nothing moved, although the budget is below the weights";
+  if (!must_move && result.h2d_bytes != 0) return "bytes moved, although the budget holds all weights";
+  if (status.peak_bytes > status.budget_bytes) return "the peak is above the budget";
+  if (status.mispredictions != 0) return "units came in an order that the plan did not expect";
+  return "";
+}
+
+void print_stream(const StreamOptions& options, const Model& model, const StreamResult& result,
+                  const hoist::Manager& manager) {
+  const hoist_budget_status_t& status = result.status;
+  std::printf("model     %s: %llu tensors in %zu units, %s of %s\n", options.model.c_str(),
+              static_cast<unsigned long long>(model.tensors()), model.units().size(), bytes_text(model.bytes()).c_str(),
+              model.dtypes().c_str());
+  std::printf("device    %s, budget %s\n", options.device.c_str(), bytes_text(status.budget_bytes).c_str());
+  print_plan(model, result);
+  if (options.explain) std::printf("%s", explanation(manager).c_str());
+  std::printf("step      %s, mean of %u back to back: %.3f of the bound\n", time_text(result.step_us).c_str(),
+              options.steps, of_bound(result));
+  std::printf("moved     h2d %s, d2h %s a step\n", rounded_bytes(result.h2d_bytes).c_str(),
+              rounded_bytes(result.d2h_bytes).c_str());
+  std::printf("peak      %s\n", bytes_text(status.peak_bytes).c_str());
+  std::printf("checksum  %s\n", one_line(result.checksum).c_str());
+  if (!options.trace.empty()) std::printf("trace     %s\n", options.trace.c_str());
+}
+
+void print_stream_json(const StreamOptions& options, const Model& model, const StreamResult& result,
+                       const hoist::Manager& manager) {
+  const hoist_budget_status_t& status = result.status;
+  Json document = {{"units", model.units().size()},
+                   {"tensors", model.tensors()},
+                   {"weight_bytes", model.bytes()},
+                   {"budget_bytes", status.budget_bytes},
+                   {"peak_bytes", status.peak_bytes},
+                   {"steps", options.steps},
+                   {"step_us", result.step_us},
+                   {"predicted_step_us", status.predicted_step_us},
+                   {"bound_us", status.bound_us},
+                   {"bytes", {{"h2d", count(result.h2d_bytes)}, {"d2h", count(result.d2h_bytes)}}},
+                   {"mispredictions", status.mispredictions},
+                   {"checksum", result.checksum},
+                   {"device", options.device},
+                   {"phase", phase_name(status.phase)}};
+  if (options.explain) document["explain"] = lines(explanation(manager));
+  std::printf("%s\n", document.dump(2).c_str());
+}
+
+}  // namespace tool

@@ -105,6 +105,7 @@ void PinnedArena::adopt_piece(std::uintptr_t begin, std::uintptr_t end) {
 }
 
 void PinnedArena::drop_pieces(std::uintptr_t begin, std::uintptr_t end) {
+  if (begin == end) return;  // else an extent around it would lose a user that it never had
   for (auto next = first_extent(begin); next != extents_.end() && next->first < end;) {
     if (--next->second.adoptions != 0) {
       ++next;

@@ -117,14 +117,14 @@ TEST_P(Memory, RegistrationIsByPageAndExact) {
 }
 
 TEST_P(Memory, WithoutBytesNothingMoves) {
-  Bench bench(options("bytes=none&memory=1TiB"));
+  Bench bench(options("bytes=none&memory=64GiB"));
   EXPECT_TRUE(bench->has(HOIST_CAPABILITY_NO_BYTES));
   void* stream = bench.stream();
-  void* device = bench.memory(std::uint64_t{900} << 30);
+  void* device = bench.memory(std::uint64_t{60} << 30);
   char host[16] = "untouched";
   bool ran = false;
-  bench->copy(stream, HOIST_COPY_H2D, device, &host, std::uint64_t{800} << 30);  // would fault
-  bench->fill(stream, device, 1, std::uint64_t{800} << 30);
+  bench->copy(stream, HOIST_COPY_H2D, device, &host, std::uint64_t{50} << 30);  // would fault
+  bench->fill(stream, device, 1, std::uint64_t{50} << 30);
   bench->copy(stream, HOIST_COPY_D2H, host, device, sizeof host);
   bench.call(stream, [&] { ran = true; });
   bench->stream_wait(stream);

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/pinned_arena.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "memory/device_arena.hpp"
+#include "unit/host/bench.hpp"
+
+namespace hoist {
+namespace {
+
+constexpr std::uint64_t page = page_bytes;
+
+struct Pinned : testing::Test {
+  Bench bench{"mode=inline&memory=1MiB"};
+  PinnedArena arena{bench.shared(), 16 * page};
+  char* user = static_cast<char*>(std::aligned_alloc(page, 16 * page));
+  ~Pinned() override { std::free(user); }
+
+  // A page that is registered refuses to be registered again.
+  bool registered(void* memory) {
+    if (status_of([&] { bench->host_register(memory, 1); }) == HOIST_ERROR_ALREADY_EXISTS) return true;
+    bench->host_unregister(memory, 1);
+    return false;
+  }
+};
+
+TEST_F(Pinned, SlabsAreExactZeroedAndRegistered) {
+  auto* memory = static_cast<char*>(arena.allocate(2 * page + 1));
+  EXPECT_EQ(3 * page, arena.pinned_bytes());  // rounded to the page only
+  EXPECT_EQ(0u, reinterpret_cast<std::uintptr_t>(memory) % page);
+  for (std::uint64_t i = 0; i < 3 * page; ++i) ASSERT_EQ(0, memory[i]);
+  for (std::uint64_t i = 0; i < 3; ++i) EXPECT_TRUE(registered(memory + i * page));
+  arena.release(memory);
+  EXPECT_EQ(0u, arena.pinned_bytes());
+  EXPECT_EQ(nullptr, arena.allocate(0));
+  arena.release(nullptr);
+  EXPECT_EQ(HOIST_ERROR_INVALID_ARGUMENT, status_of([&] { arena.release(user); }));
+}
+
+TEST_F(Pinned, TheLimitNamesAskedHeldAndLimit) {
+  void* memory = arena.allocate(10 * page);
+  std::string message;
+  EXPECT_EQ(HOIST_ERROR_OUT_OF_MEMORY, status_of([&] { arena.allocate(6 * page + 1); }, &message));
+  for (std::uint64_t number : {7 * page, 10 * page, 16 * page, 17 * page}) {
+    EXPECT_NE(std::string::npos, message.find(std::to_string(number))) << message;
+  }
+  EXPECT_EQ(HOIST_ERROR_OUT_OF_MEMORY, status_of([&] { arena.allocate(~std::uint64_t{0}); }));
+  EXPECT_EQ(HOIST_ERROR_OUT_OF_MEMORY, status_of([&] { arena.adopt(user, 7 * page); }));
+  EXPECT_EQ(10 * page, arena.pinned_bytes());
+  EXPECT_EQ(0u, arena.adopted_bytes());
+  void* rest = arena.allocate(6 * page);  // to the last byte
+  arena.release(memory);
+  arena.release(rest);
+}
+
+TEST_F(Pinned, ARefusalLeavesNothingBehind) {
+  bench->set("fail", "host_register@1");
+  EXPECT_EQ(HOIST_ERROR_OUT_OF_MEMORY, status_of([&] { arena.allocate(4 * page); }));
+  EXPECT_EQ(0u, arena.pinned_bytes());
+  for (const char* fault : {"host_register@1", "host_register@2", "host_register@3"}) {
+    bench->set("fail", fault);  // head page, inner pages, tail page
+    EXPECT_EQ(HOIST_ERROR_OUT_OF_MEMORY, status_of([&] { arena.adopt(user + 100, 4 * page); })) << fault;
+    EXPECT_EQ(0u, arena.adopted_bytes());
+    for (int i = 0; i < 6; ++i) EXPECT_FALSE(registered(user + i * page)) << fault << " page " << i;
+  }
+  EXPECT_EQ(HOIST_ERROR_INVALID_ARGUMENT, status_of([&] { arena.disown(user + 100, 4 * page); }));
+  arena.adopt(user + 100, 4 * page);
+  EXPECT_EQ(5 * page, arena.adopted_bytes());
+  arena.disown(user + 100, 4 * page);
+}
+
+TEST_F(Pinned, NeighboursShareTheirPages) {
+  arena.adopt(user, page + 100);             // pages 0, 1
+  arena.adopt(user + page + 100, 50);        // page 1
+  arena.adopt(user + page + 150, 2 * page);  // pages 1, 2, 3
+  EXPECT_EQ(4 * page, arena.adopted_bytes());
+  arena.disown(user, page + 100);
+  EXPECT_FALSE(registered(user));  // goes with its last user
+  EXPECT_TRUE(registered(user + page));
+  arena.disown(user + page + 150, 2 * page);
+  EXPECT_TRUE(registered(user + page));
+  EXPECT_FALSE(registered(user + 2 * page));
+  arena.disown(user + page + 100, 50);
+  EXPECT_FALSE(registered(user + page));
+  EXPECT_EQ(0u, arena.adopted_bytes());
+}
+
+TEST_F(Pinned, OverlappingAdoptionsCountEachPageOnce) {
+  arena.adopt(user + 2 * page, 3 * page);  // 2 3 4
+  arena.adopt(user, 8 * page);             // all, around it
+  arena.adopt(user + 3 * page, page);      // within
+  arena.adopt(user, 8 * page);             // again
+  EXPECT_EQ(8 * page, arena.adopted_bytes());
+  arena.disown(user, 8 * page);
+  arena.disown(user, 8 * page);
+  EXPECT_FALSE(registered(user));
+  EXPECT_TRUE(registered(user + 3 * page));
+  EXPECT_EQ(HOIST_ERROR_INVALID_ARGUMENT, status_of([&] { arena.disown(user, 8 * page); }));
+  arena.disown(user + 2 * page, 3 * page);
+  EXPECT_TRUE(registered(user + 3 * page));
+  arena.disown(user + 3 * page, page);
+  EXPECT_EQ(0u, arena.adopted_bytes());
+  for (int i = 0; i < 8; ++i) EXPECT_FALSE(registered(user + i * page));
+}
+
+// Against a count by page: whatever comes and goes, exactly the pages in use are registered.
+TEST_F(Pinned, RandomAdoptionsMatchACountByPage) {
+  std::vector<std::pair<char*, std::uint64_t>> held;
+  std::vector<int> users(16);
+  unsigned random = 1;
+  const auto next = [&random](unsigned below) { return (random = random * 1664525u + 1013904223u) / 256 % below; };
+  for (int round = 0; round < 600; ++round) {
+    const bool takes = held.size() < 2 || (held.size() < 8 && next(2) == 0);
+    if (takes) {
+      const unsigned begin = next(16 * page - 1);
+      held.emplace_back(user + begin, 1 + next(std::min<unsigned>(16 * page - begin, 4 * page)));
+    } else {
+      std::swap(held[next(static_cast<unsigned>(held.size()))], held.back());
+    }
+    const auto [memory, bytes] = held.back();
+    takes ? arena.adopt(memory, bytes) : arena.disown(memory, bytes);
+    if (!takes) held.pop_back();
+    const auto first = static_cast<std::uint64_t>(memory - user) / page;
+    const auto last = (static_cast<std::uint64_t>(memory - user) + bytes - 1) / page;
+    for (auto i = first; i <= last; ++i) users[i] += takes ? 1 : -1;
+    for (std::size_t i = 0; i < users.size(); ++i) {
+      ASSERT_TRUE(users[i] == 0 || registered(user + i * page)) << round;
+    }
+  }
+  for (const auto& [memory, bytes] : held) arena.disown(memory, bytes);
+  EXPECT_EQ(0u, arena.adopted_bytes());
+  for (int i = 0; i < 16; ++i) EXPECT_FALSE(registered(user + i * page));
+}
+
+TEST_F(Pinned, DestroyingTheArenaUnregistersAll) {
+  {
+    PinnedArena other(bench.shared(), 0);
+    other.allocate(100);
+    other.adopt(user, 100);
+    other.adopt(user + 50, 100);
+    EXPECT_TRUE(registered(user));
+  }
+  EXPECT_FALSE(registered(user));
+}
+
+TEST_F(Pinned, LargeSlabsAreTouchedBySeveralThreads) {
+  EXPECT_EQ(1u, touch_threads(1));
+  EXPECT_GE(touch_threads(std::uint64_t{1} << 30), std::min(std::thread::hardware_concurrency(), 16u));
+  PinnedArena other(bench.shared(), 0);
+  const std::uint64_t bytes = (std::uint64_t{67} << 20) + 12345;
+  auto* memory = static_cast<char*>(other.allocate(bytes));
+  for (std::uint64_t i = 0; i < bytes; i += 1000) ASSERT_EQ(0, memory[i]);
+  memory[bytes - 1] = 1;
+}
+
+TEST_F(Pinned, ThreadsShareTheArena) {
+  PinnedArena other(bench.shared(), 0);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 50; ++i) {
+        void* memory = other.allocate(static_cast<std::uint64_t>(1 + i * 100));
+        other.adopt(user + t * 2 * page + 10, page);  // tails meet the neighbours' heads
+        std::memset(memory, t, static_cast<std::size_t>(1 + i * 100));
+        other.disown(user + t * 2 * page + 10, page);
+        other.release(memory);
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(0u, other.pinned_bytes() + other.adopted_bytes());
+}
+
+TEST_F(Pinned, DeviceArenasGiveTheirMemoryBack) {
+  std::uint64_t free = 0, total = 0;
+  {
+    DeviceArena device(bench.shared(), 1000);
+    EXPECT_NE(nullptr, device.base());
+    EXPECT_EQ(1000u, device.bytes());
+    EXPECT_EQ(HOIST_ERROR_OUT_OF_MEMORY, status_of([&] { DeviceArena more(bench.shared(), 1 << 20); }));
+    const DeviceArena none(bench.shared(), 0);
+    EXPECT_EQ(nullptr, none.base());
+  }
+  bench->query_memory(free, total);
+  EXPECT_EQ(total, free);
+}
+
+}  // namespace
+}  // namespace hoist

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The budget that managers join.
+#include "manager.hpp"
+
+namespace hoist_python {
+namespace {
+
+std::string text_of(const py::handle& value) {
+  if (py::isinstance<py::bool_>(value)) return value.cast<bool>() ? "on" : "off";
+  return py::str(value);
+}
+
+hoist::Budget make(Device& device, const py::kwargs& options) {
+  hoist::BudgetOptions read;
+  for (const auto& [key, value] : options) read.set(py::str(key), text_of(value));
+  return hoist::Budget(device.get(), read);
+}
+
+template <typename Value, void (hoist::Budget::*call)(Value)>
+void set(hoist::Budget& self, Value value) {
+  refuse_strays("hoist.Budget");
+  without_gil([&] { (self.*call)(value); });
+}
+
+template <typename Bound>
+void bind_status_counts(Bound& bound) {
+  using Status = hoist_budget_status_t;
+  bound.def_readonly("steps", &Status::steps, "Steps ended, aborted ones included.")
+      .def_readonly("aborted_steps", &Status::aborted_steps, "Steps aborted.")
+      .def_readonly("mispredictions", &Status::mispredictions, "Units begun out of the planned order.")
+      .def_readonly("demand_loads", &Status::demand_loads, "Loads that no plan had asked for.")
+      .def_readonly("replans", &Status::replans, "Plans swapped in after the first.")
+      .def_readonly("h2d_bytes", &Status::h2d_bytes, "Bytes copied from the host.")
+      .def_readonly("d2h_bytes", &Status::d2h_bytes, "Bytes copied to the host.")
+      .def_readonly("last_step_h2d_bytes", &Status::last_step_h2d_bytes, "Of the last ended step.")
+      .def_readonly("last_step_d2h_bytes", &Status::last_step_d2h_bytes, "Of the last ended step.")
+      .def_readonly("predicted_step_us", &Status::predicted_step_us, "Of the present plan, in microseconds.")
+      .def_readonly("bound_us", &Status::bound_us, "A time that no plan can beat, in microseconds.")
+      .def_readonly("last_step_us", &Status::last_step_us, "Period of the newest finished step; 0: none yet.")
+      .def_readonly("last_stall_us", &Status::last_stall_us, "Waiting for bytes in that step, in microseconds.");
+}
+
+void bind_status(py::module_& module) {
+  using Status = hoist_budget_status_t;
+  py::native_enum<hoist_phase_t>(module, "Phase", "enum.IntEnum", "Where the lifecycle stands.")
+      .value("BUILDING", HOIST_PHASE_BUILDING)
+      .value("DISCOVERY", HOIST_PHASE_DISCOVERY)
+      .value("PROFILING", HOIST_PHASE_PROFILING)
+      .value("SERVING", HOIST_PHASE_SERVING)
+      .value("SUSPENDED", HOIST_PHASE_SUSPENDED)
+      .finalize();
+  py::class_<Status> bound(module, "BudgetStatus", "Counts and sizes in bytes; counts run from the commit.");
+  bound
+      .def_property_readonly(
+          "phase", [](const Status& status) { return enum_or_int(status.phase); }, "Where the lifecycle stands.")
+      .def_readonly("unit_count", &Status::unit_count, "Units of all that joined.")
+      .def_readonly("tensor_count", &Status::tensor_count, "Tensors, aliases apart.")
+      .def_readonly("tensor_bytes", &Status::tensor_bytes, "Unique bytes, each rounded up to the alignment.")
+      .def_readonly("budget_bytes", &Status::budget_bytes, "The budget in force.")
+      .def_readonly("arena_bytes", &Status::arena_bytes, "Device memory held for tensors.")
+      .def_readonly("peak_bytes", &Status::peak_bytes, "Most arena bytes in use at once under the present plan.")
+      .def_readonly("pinned_bytes", &Status::pinned_bytes, "Pinned host memory held.")
+      .def_readonly("adopted_bytes", &Status::adopted_bytes, "Host memory of callers that is registered.");
+  bind_status_counts(bound);
+}
+
+}  // namespace
+
+void bind_budget(py::module_& module) {
+  bind_status(module);
+  py::class_<hoist::Budget>(module, "Budget", "The one byte budget of a device; what has joined keeps it alive.")
+      .def(py::init(&make), py::arg("device"),
+           "Budget(device, budget=\"60%\", profile_steps=3, ...): options by name, as in hoist_budget_options_t.\n"
+           "InvalidArgumentError for an unknown one, with the nearest known.")
+      .def("set_bytes", set<std::uint64_t, &hoist::Budget::set_bytes>, py::arg("bytes"),
+           "Changes the budget; the next step's begin swaps the plan. InfeasibleError with the smallest that would do.")
+      .def("set_share", set<double, &hoist::Budget::set_share>, py::arg("share"),
+           "Changes the budget to a share of the managed bytes; as set_bytes.")
+      .def("query", &hoist::Budget::query, "Counts and sizes.");
+}
+
+}  // namespace hoist_python

@@ -61,9 +61,9 @@ find_python() {
   die "needs Python 3.10 or newer with its venv module (Debian: python3-venv)"
 }
 
-# need_venv NAME [PIP OPTION...]: prints the folder of the environment of cmake/dev/requirements-NAME.txt.
+# need_venv NAME [PIP OPTION...]: prints the folder of the environment of cmake/requirements-NAME.txt.
 need_venv() {
-  local name=$1 python key folder requirements=cmake/dev/requirements-$1.txt
+  local name=$1 python key folder requirements=cmake/requirements-$1.txt
   shift
   python=$(find_python)
   key=$({ cat "$requirements"; "$python" -VV; printf '%s\n' "$@"; } | sha256sum | cut -c1-12)

@@ -277,8 +277,7 @@ void Budget::trace_end(const char* path) {
   Residency& residency = executor_->residency();
   residency.wait_all();
   executor_->unit_clock().collect(true);
-  residency.copies().collect(residency.lane(LaneId::h2d), true);
-  residency.copies().collect(residency.lane(LaneId::d2h), true);
+  residency.collect_copies();
   if (path != nullptr) {
     std::vector<std::string> units;
     std::vector<std::string> items;

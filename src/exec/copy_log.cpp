@@ -4,10 +4,15 @@
 namespace hoist {
 
 void CopyLog::start(Recorder* recorder, void* epoch, std::size_t capacity) {
-  for (Ring& ring : rings_) {
-    ring.entries.resize(capacity);
-    for (Entry& entry : ring.entries) entry.begin = device_->event_create();
-    ring.head = ring.tail = 0;
+  try {
+    for (Ring& ring : rings_) {
+      ring.entries.resize(capacity);
+      for (Entry& entry : ring.entries) entry.begin = device_->event_create();
+      ring.head = ring.tail = 0;
+    }
+  } catch (...) {
+    stop();
+    throw;
   }
   epoch_ = epoch;
   recorder_ = recorder;
@@ -25,6 +30,8 @@ void CopyLog::stop() noexcept {
 
 void CopyLog::begin(Lane& lane) {
   Ring& r = ring(lane);
+  // An end event may be taken by a later mark once the lane's ring comes round: hand over well before.
+  if (r.head - r.tail > r.entries.size() / 2) collect(lane, false);
   if (r.head - r.tail == r.entries.size()) {
     lane.wait(r.entries[r.tail % r.entries.size()].mark);
     collect(lane, false);
@@ -32,14 +39,12 @@ void CopyLog::begin(Lane& lane) {
   device_->event_record(r.entries[r.head % r.entries.size()].begin, lane.stream());
 }
 
-void CopyLog::end(Lane& lane, Mark mark, const TraceInterval& what) {
+void CopyLog::end(Lane& lane, Mark mark, const TraceInterval& what) noexcept {
   Ring& r = ring(lane);
   Entry& entry = r.entries[r.head % r.entries.size()];
   entry.mark = mark;
   entry.what = what;
   ++r.head;
-  // An end event may be taken by a later mark once the lane's ring comes round: hand over well before.
-  if (r.head - r.tail > r.entries.size() / 2) collect(lane, false);
 }
 
 void CopyLog::collect(Lane& lane, bool all) {

@@ -28,9 +28,9 @@ class CopyLog {
   [[nodiscard]] Recorder* recorder() noexcept { return recorder_; }
   [[nodiscard]] double since_epoch_us(void* event) { return device_->event_elapsed_us(epoch_, event); }
 
-  // Around one copy on a lane, its mark recorded in between by the caller.
+  // Around one copy on a lane, its mark recorded or promised in between by the caller.
   void begin(Lane& lane);
-  void end(Lane& lane, Mark mark, const TraceInterval& what);
+  void end(Lane& lane, Mark mark, const TraceInterval& what) noexcept;
   // Hands over what has been reached; with `all`, waits for the rest.
   void collect(Lane& lane, bool all);
 

@@ -19,6 +19,7 @@ Executor::Executor(std::shared_ptr<Device> device, PinnedArena& pinned, const Ex
       step_clock_(device_, residency_.lane(LaneId::compute), options.run_ahead_steps) {}
 
 void Executor::step_begin(void* stream) {
+  check_trust();
   residency_.switch_stream(stream);
   step_clock_.begin();
   unit_clock_.collect(false);
@@ -27,7 +28,6 @@ void Executor::step_begin(void* stream) {
   next_ = 0;
   clean_step_ = true;
   in_step_ = true;
-  check_trust();
   check_resident();
 }
 
@@ -41,22 +41,25 @@ void Executor::unit_begin(std::uint32_t unit, void* stream) {
   try {
     fetch(unit);
     wait_for_bytes(unit);
-    access(unit, stream, true);
+    open_access(unit, stream);
     unit_clock_.waited();
+    sequence_.push_back(unit);
   } catch (...) {
+    close_access(stream);
+    unit_clock_.cancel();
     undo_births();
     throw;
   }
-  sequence_.push_back(unit);
   open_unit_ = unit;
 }
 
 void Executor::unit_end(void* stream) {
-  access(open_unit_, stream, false);
+  close_access(stream);
   unit_clock_.end();
   for (const UnitUse& use : uses_[open_unit_]) {
     if (plan::writes(use.mode)) residency_.written(use.item);
   }
+  residency_.sealed();
   open_unit_ = no_index;
   if (on_plan_) finish(program_->positions[next_++]);
   if (!deviants_.empty()) reconcile(Reason::restore);
@@ -120,22 +123,29 @@ void Executor::fetch(std::uint32_t unit) {
   residency_.close_loads();
 }
 
+// Where a unit's item goes that is not there: as planned where the plan has just that, else to its own place.
+const Place* Executor::planned_place(const UnitUse& use) const {
+  const Place& birth = program_->births[use.item];
+  const bool born = on_plan_ && !plan::reads(use.mode) && birth.set;
+  const Place& planned = born ? birth : planned_[use.item];
+  return planned.set && residency_.is_free(use.item, planned) ? &planned : nullptr;
+}
+
 void Executor::bring(const UnitUse& use, const Place& demand) {
   ItemState& state = residency_.items()[use.item];
   const bool birth = !plan::reads(use.mode);
-  const Place& planned = birth && on_plan_ ? program_->births[use.item] : planned_[use.item];
-  const bool as_planned = planned.set && residency_.is_free(use.item, planned);
-  const Place& place = as_planned ? planned : demand;
-  if (!as_planned || !birth) deviates(use.item);
-  if (birth && as_planned && on_plan_) planned_[use.item] = planned;
-  if (!as_planned) {
-    evicted_.clear();
-    residency_.vacate(use.item, place, Reason::demand, evicted_);
-    for (std::uint32_t item : evicted_) deviates(item);
+  const Place* planned = planned_place(use);
+  const Place place = planned != nullptr ? *planned : demand;
+  if (planned == nullptr || !birth) deviates(use.item);
+  for (std::uint32_t other = residency_.occupant(use.item, place); other != no_index;
+       other = residency_.occupant(use.item, place)) {
+    deviates(other);
+    residency_.drop(other, Reason::demand);
   }
   if (birth) {
     residency_.birth(use.item, place);
     born_.push_back(use.item);
+    if (on_plan_ && program_->births[use.item].same(place)) planned_[use.item] = place;
     return;
   }
   residency_.load(use.item, place, Reason::demand);
@@ -160,25 +170,32 @@ void Executor::undo_births() noexcept {
 
 void Executor::wait_for_bytes(std::uint32_t unit) {
   Residency::Needs needs;
-  for (const UnitUse& use : uses_[unit]) {
-    residency_.add_needs(use.item, plan::writes(use.mode), needs);
-    residency_.items()[use.item].unread = false;
-  }
+  for (const UnitUse& use : uses_[unit]) residency_.add_needs(use.item, plan::writes(use.mode), needs);
   residency_.wait_for(needs);
+  for (const UnitUse& use : uses_[unit]) residency_.items()[use.item].unread = false;
 }
 
-void Executor::access(std::uint32_t unit, void* stream, bool begin) {
+void Executor::open_access(std::uint32_t unit, void* stream) {
+  accessed_.clear();
   if (!device_->has(HOIST_CAPABILITY_ACCESS)) return;
+  accessed_.reserve(uses_[unit].size());
   for (const UnitUse& use : uses_[unit]) {
     const ItemState& state = residency_.items()[use.item];
     if (state.bytes == 0) continue;
-    void* memory = residency_.address(state.place);
-    if (begin) {
-      device_->access_begin(stream, memory, state.bytes);
-    } else {
-      device_->access_end(stream, memory, state.bytes);
+    device_->access_begin(stream, residency_.address(state.place), state.bytes);
+    accessed_.push_back({residency_.address(state.place), state.bytes});
+  }
+}
+
+void Executor::close_access(void* stream) noexcept {
+  for (const Accessed& it : accessed_) {
+    try {
+      device_->access_end(stream, it.memory, it.bytes);
+    } catch (const std::exception& error) {
+      log(HOIST_LOG_WARNING, "pages of a unit stay open: ", error.what());
     }
   }
+  accessed_.clear();
 }
 
 void Executor::finish(const Position& position) {
@@ -202,12 +219,7 @@ void Executor::finish(const Position& position) {
       log(HOIST_LOG_WARNING, "an op on \"", residency_.items()[op.item].name, "\" was refused: ", error.what());
     }
   }
-  try {
-    residency_.close_loads();
-  } catch (const std::exception& error) {
-    ++counters_.refused_ops;  // the next wait for these loads tries again
-    log(HOIST_LOG_WARNING, "an event was refused: ", error.what());
-  }
+  residency_.close_loads();
 }
 
 void Executor::submit(const ProgramOp& op) {

@@ -62,10 +62,12 @@ class Executor {
   void seek(std::uint32_t unit);
   void require_readable(std::uint32_t unit) const;
   void fetch(std::uint32_t unit);
+  [[nodiscard]] const Place* planned_place(const UnitUse& use) const;
   void bring(const UnitUse& use, const Place& demand);
   void undo_births() noexcept;
   void wait_for_bytes(std::uint32_t unit);
-  void access(std::uint32_t unit, void* stream, bool begin);
+  void open_access(std::uint32_t unit, void* stream);
+  void close_access(void* stream) noexcept;
   void finish(const Position& position);
   void submit(const ProgramOp& op);
   void reconcile(Reason reason);
@@ -75,7 +77,13 @@ class Executor {
   void check_resident();
   void adopt(std::shared_ptr<const Program> program);
   void reserve(const Program& program);
+  void clear_for(const Program& program, bool arena_changes);
   void end_transients();
+
+  struct Accessed {
+    void* memory;
+    std::uint64_t bytes;
+  };
 
   std::shared_ptr<Device> device_;
   ExecutorOptions options_;
@@ -89,8 +97,8 @@ class Executor {
   std::vector<Place> planned_;  // by item: where the plan says that it is at this point
   std::vector<std::uint32_t> deviants_;
   std::vector<bool> is_deviant_;
-  std::vector<std::uint32_t> evicted_;
   std::vector<std::uint32_t> born_;  // of the unit that is being begun
+  std::vector<Accessed> accessed_;     // pages that the open unit's host functions may touch
   std::vector<std::uint32_t> sequence_;
   std::uint32_t next_ = 0;  // position that the plan expects
   std::uint32_t open_unit_ = no_index;

@@ -23,35 +23,42 @@ void Executor::reserve(const Program& program) {
   if (units <= compute.capacity() && loads <= h2d.capacity() && stores <= d2h.capacity()) return;
   residency_.wait_all();
   unit_clock_.collect(true);
+  residency_.collect_copies();
+  unit_clock_.reserve(units);
   compute.reserve(units);
-  unit_clock_.reserve();
   h2d.reserve(loads);
   d2h.reserve(stores);
 }
 
-void Executor::swap(std::shared_ptr<const Program> program, std::shared_ptr<DeviceArena> arena, void* stream) {
-  residency_.switch_stream(stream);
+// What is in its place in the next program stays; with another arena nothing does.
+void Executor::clear_for(const Program& program, bool arena_changes) {
   auto& items = residency_.items();
-  planned_.resize(items.size());
-  is_deviant_.resize(items.size(), false);
-  deviants_.reserve(items.size());
-  sequence_.reserve(program->positions.size() * 2 + 16);
-  evicted_.reserve(items.size());
-  born_.reserve(items.size());
   std::vector<Place> next(items.size());
-  for (const ResidentItem& resident : program->initial) next[resident.item] = resident.place;
+  for (const ResidentItem& resident : program.initial) next[resident.item] = resident.place;
+  for (std::uint32_t item = 0; item < items.size(); ++item) {
+    if (!items[item].place.set || (!arena_changes && items[item].place.same(next[item]))) continue;
+    if (program_) deviates(item);
+    residency_.drop(item, Reason::initial);
+  }
+}
+
+void Executor::swap(std::shared_ptr<const Program> program, std::shared_ptr<DeviceArena> arena, void* stream) {
+  const std::size_t count = residency_.items().size();
+  planned_.resize(count);
+  is_deviant_.resize(count, false);
+  deviants_.reserve(count);
+  sequence_.reserve(program->positions.size() * 2 + 16);
+  born_.reserve(count);
   try {
-    for (std::uint32_t item = 0; item < items.size(); ++item) {
-      if (!items[item].place.set || (!arena && items[item].place.same(next[item]))) continue;
-      if (program_) deviates(item);
-      residency_.drop(item, Reason::initial);
-    }
+    residency_.switch_stream(stream);
+    clear_for(*program, arena != nullptr);
     reserve(*program);
     unit_clock_.make_room();
     residency_.meet();
     if (arena) residency_.wait_all();
+    residency_.make_cuts(program->cuts.size());
   } catch (...) {
-    if (program_) reconcile(Reason::restore);
+    if (program_ && residency_.has_arena()) reconcile(Reason::restore);
     throw;
   }
   if (arena) residency_.set_arena(std::move(arena));
@@ -74,24 +81,29 @@ void Executor::adopt(std::shared_ptr<const Program> program) {
     }
   }
   step_clock_.interrupt();
+  unit_clock_.interrupt();
   reconcile(Reason::initial);
 }
 
 void Executor::evacuate() {
   auto& items = residency_.items();
-  for (std::uint32_t item = 0; item < items.size(); ++item) {
-    if (!items[item].place.set) continue;
-    deviates(item);
-    residency_.drop(item, Reason::drain);
+  try {
+    for (std::uint32_t item = 0; item < items.size(); ++item) {
+      if (!items[item].place.set) continue;
+      deviates(item);
+      residency_.drop(item, Reason::drain);
+    }
+    residency_.wait_all();
+    unit_clock_.collect(true);
+  } catch (...) {
+    reconcile(Reason::restore);
+    throw;
   }
-  residency_.wait_all();
-  unit_clock_.collect(true);
   residency_.set_arena(nullptr);
 }
 
 void Executor::resume(std::shared_ptr<DeviceArena> arena) {
   residency_.set_arena(std::move(arena));
-  step_clock_.interrupt();
   adopt(program_);
 }
 

@@ -12,8 +12,10 @@
 
 namespace hoist {
 
-enum class LaneId : std::uint8_t { compute, h2d, d2h, trust };
-inline constexpr std::size_t lane_count = 4;
+// The last three in trust mode only. Poison that waits for a store has a lane of its own, so that it never
+// holds up poison that does not; the same for checks.
+enum class LaneId : std::uint8_t { compute, h2d, d2h, poison, late_poison, check };
+inline constexpr std::size_t lane_count = 6;
 
 using Mark = std::uint64_t;  // 0: nothing to wait for
 
@@ -37,18 +39,30 @@ class Lane {
 
   // Records the next mark; waits on the host only where the ring is full.
   Mark record();
-  // Grows the ring, to be called when nothing is in flight.
+  // The mark that what has been submitted will get: recorded by close(), or by whoever waits for it first.
+  Mark promise() noexcept {
+    promised_ = true;
+    return next();
+  }
+  void close() {
+    if (promised_) record();
+  }
+  // As close(); where the event is refused, whoever waits for the mark first tries again.
+  void try_close() noexcept;
+  // Grows the ring, to be called when nothing is in flight. On failure nothing has changed.
   void reserve(std::size_t capacity);
 
   [[nodiscard]] bool known_reached(Mark mark) const noexcept { return mark <= reached_; }
   // Asks the device about marks not known to have been reached yet; moves the known ones on.
   bool poll(Mark mark);
   void wait(Mark mark);
+  void wait_all();
 
  private:
   std::shared_ptr<Device> device_;
   LaneId id_;
   bool owns_stream_;
+  bool promised_ = false;
   void* stream_ = nullptr;
   std::vector<void*> events_;
   Mark last_ = 0;

@@ -5,12 +5,14 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 
 namespace hoist {
 
 Residency::Residency(std::shared_ptr<Device> device, PinnedArena& pinned, const ResidencyOptions& options)
     : device_(std::move(device)), pinned_(pinned), trust_(options.trust), copies_(device_) {
-  for (std::size_t id = 0; id < lane_count; ++id) {
+  const std::size_t lanes = trust_ ? lane_count : static_cast<std::size_t>(LaneId::poison);
+  for (std::size_t id = 0; id < lanes; ++id) {
     lanes_[id] = std::make_unique<Lane>(device_, static_cast<LaneId>(id), options.lane_capacity);
   }
   checks_.resize(4);
@@ -18,8 +20,15 @@ Residency::Residency(std::shared_ptr<Device> device, PinnedArena& pinned, const 
 
 Residency::~Residency() {
   copies_.stop();
-  // Streams first: what was submitted runs while its memory is still there.
-  for (auto& lane : lanes_) lane.reset();
+  // Streams first: what was submitted runs while its memory is still there, the user's compute included.
+  for (auto& lane : lanes_) {
+    try {
+      if (lane) lane->wait_all();
+    } catch (const std::exception& error) {
+      log(HOIST_LOG_ERROR, "the device failed before all work had run: ", error.what());
+    }
+    lane.reset();
+  }
 }
 
 void Residency::set_arena(std::shared_ptr<DeviceArena> arena) { arena_ = std::move(arena); }
@@ -33,34 +42,52 @@ void Residency::order(LaneId waiter, LaneId on, Mark mark, Wait why) {
   Mark& known = waited_[static_cast<std::size_t>(waiter)][static_cast<std::size_t>(on)];
   if (mark <= known || why == left_out_) return;
   Lane& source = lane(on);
-  if (mark > source.last()) close_loads();
+  if (mark > source.last()) source.close();
   if (!source.known_reached(mark)) device_->stream_wait_event(lane(waiter).stream(), source.event(mark));
   known = mark;
+  if (waiter == LaneId::compute) waits_unsealed_ = true;
 }
 
 void Residency::meet() {
-  close_loads();
-  for (LaneId id : {LaneId::h2d, LaneId::d2h, LaneId::trust}) {
-    order(LaneId::compute, id, lane(id).last(), Wait::swap_barrier);
+  for (auto& other : lanes_) {
+    if (!other || other->id() == LaneId::compute) continue;
+    other->close();
+    order(LaneId::compute, other->id(), other->last(), Wait::swap_barrier);
   }
   const Mark mark = lane(LaneId::compute).record();
-  for (LaneId id : {LaneId::h2d, LaneId::d2h, LaneId::trust}) order(id, LaneId::compute, mark, Wait::swap_barrier);
+  sealed();
+  for (auto& other : lanes_) {
+    if (other && other->id() != LaneId::compute) order(other->id(), LaneId::compute, mark, Wait::swap_barrier);
+  }
 }
 
 void Residency::wait_all() {
-  close_loads();
-  for (auto& lane : lanes_) lane->wait(lane->last());
+  for (auto& lane : lanes_) {
+    if (lane) lane->wait_all();
+  }
 }
 
 void Residency::own(const Place& place, std::uint32_t owner) noexcept {
   for (std::uint32_t p = place.first_piece; p < place.last_piece; ++p) pieces_[p].owner = owner;
 }
 
-bool Residency::is_free(std::uint32_t item, const Place& place) const noexcept {
+std::uint32_t Residency::occupant(std::uint32_t item, const Place& place) const noexcept {
   for (std::uint32_t p = place.first_piece; p < place.last_piece; ++p) {
-    if (pieces_[p].owner != no_index && pieces_[p].owner != item) return false;
+    if (pieces_[p].owner != no_index && pieces_[p].owner != item) return pieces_[p].owner;
   }
-  return true;
+  return no_index;
+}
+
+Residency::Needs Residency::wait_marks(const Place& place) const noexcept {
+  Needs marks;
+  for (std::uint32_t p = place.first_piece; p < place.last_piece; ++p) {
+    const Piece& piece = pieces_[p];
+    marks.h2d = std::max(marks.h2d, piece.h2d);
+    marks.d2h = std::max(marks.d2h, piece.d2h);
+    marks.poison = std::max(marks.poison, piece.poison);
+    marks.late_poison = std::max(marks.late_poison, piece.late_poison);
+  }
+  return marks;
 }
 
 bool Residency::load(std::uint32_t item, const Place& place, Reason reason) {
@@ -88,35 +115,25 @@ bool Residency::load(std::uint32_t item, const Place& place, Reason reason) {
 void Residency::copy_in(std::uint32_t item, Reason reason) {
   ItemState& state = items_[item];
   if (state.bytes == 0) return;
-  Mark d2h = 0;
-  Mark trust = 0;
-  for (std::uint32_t p = state.place.first_piece; p < state.place.last_piece; ++p) {
-    d2h = std::max(d2h, pieces_[p].d2h);
-    trust = std::max(trust, pieces_[p].trust);
-  }
+  const Needs freed = wait_marks(state.place);
   Lane& h2d = lane(LaneId::h2d);
   order(LaneId::h2d, LaneId::compute, lane(LaneId::compute).last(), Wait::load_after_unit);
-  order(LaneId::h2d, LaneId::d2h, d2h, Wait::load_after_store);
-  order(LaneId::h2d, LaneId::trust, trust, Wait::load_after_poison);
+  order(LaneId::h2d, LaneId::d2h, freed.d2h, Wait::load_after_store);
+  order(LaneId::h2d, LaneId::poison, freed.poison, Wait::load_after_poison);
+  order(LaneId::h2d, LaneId::late_poison, freed.late_poison, Wait::load_after_poison);
   order(LaneId::h2d, LaneId::d2h, state.host_store, Wait::load_after_own_store);
   if (copies_.on()) copies_.begin(h2d);
   device_->copy(h2d.stream(), HOIST_COPY_H2D, address(state.place), state.host, state.bytes);
-  const Mark mark = h2d.next();
-  loads_open_ = true;
+  const Mark mark = h2d.promise();
   state.last_load = mark;
   state.unread = true;
-  for (std::uint32_t p = state.place.first_piece; p < state.place.last_piece; ++p) pieces_[p].h2d = mark;
-  ledger_.add(ledger_.h2d, reason, state.bytes);
-  if (copies_.on()) {
-    close_loads();
-    copies_.end(h2d, mark, {TraceRow::h2d, reason, item, step_, state.bytes, 0, 0});
+  for (std::uint32_t p = state.place.first_piece; p < state.place.last_piece; ++p) {
+    pieces_[p] = Piece{mark, 0, 0, 0, pieces_[p].owner};
   }
-}
-
-void Residency::close_loads() {
-  if (!loads_open_) return;
-  lane(LaneId::h2d).record();
-  loads_open_ = false;
+  ledger_.add(ledger_.h2d, reason, state.bytes);
+  if (!copies_.on()) return;
+  h2d.try_close();
+  copies_.end(h2d, mark, {TraceRow::h2d, reason, item, step_, state.bytes, 0, 0});
 }
 
 void Residency::birth(std::uint32_t item, const Place& place) {
@@ -144,7 +161,8 @@ void Residency::store(std::uint32_t item, Reason reason) {
     order(LaneId::d2h, LaneId::compute, lane(LaneId::compute).last(), Wait::store_after_unit);
     if (copies_.on()) copies_.begin(d2h);
     device_->copy(d2h.stream(), HOIST_COPY_D2H, state.host, address(state.place), state.bytes);
-    const Mark mark = d2h.record();
+    const Mark mark = d2h.promise();
+    d2h.try_close();
     for (std::uint32_t p = state.place.first_piece; p < state.place.last_piece; ++p) pieces_[p].d2h = mark;
     state.host_store = mark;
     ledger_.add(ledger_.d2h, reason, state.bytes);
@@ -154,28 +172,43 @@ void Residency::store(std::uint32_t item, Reason reason) {
   state.host_version = state.version;
 }
 
+// Waits for as much as the next load of the place would, and for no more.
 void Residency::poison(const ItemState& state) {
   if (state.bytes == 0) return;
-  Mark h2d = 0;
-  Mark d2h = 0;
+  const Mark d2h = wait_marks(state.place).d2h;
+  const bool late = state.unread || d2h != 0;
+  const LaneId id = late ? LaneId::late_poison : LaneId::poison;
+  order(id, LaneId::compute, lane(LaneId::compute).last(), Wait::poison_after_unit);
+  if (state.unread) order(id, LaneId::h2d, state.last_load, Wait::poison_after_load);
+  order(id, LaneId::d2h, d2h, Wait::poison_after_store);
+  order(id, LaneId::check, state.last_check, Wait::poison_after_check);
+  device_->fill(lane(id).stream(), address(state.place), 0xFF, state.bytes);
+  const Mark mark = lane(id).promise();
+  lane(id).try_close();
   for (std::uint32_t p = state.place.first_piece; p < state.place.last_piece; ++p) {
-    h2d = std::max(h2d, pieces_[p].h2d);
-    d2h = std::max(d2h, pieces_[p].d2h);
+    (late ? pieces_[p].late_poison : pieces_[p].poison) = mark;
   }
-  order(LaneId::trust, LaneId::compute, lane(LaneId::compute).last(), Wait::poison_after_unit);
-  order(LaneId::trust, LaneId::h2d, h2d, Wait::poison_after_load);
-  order(LaneId::trust, LaneId::d2h, d2h, Wait::poison_after_store);
-  Lane& trust = lane(LaneId::trust);
-  device_->fill(trust.stream(), address(state.place), 0xFF, state.bytes);
-  const Mark mark = trust.record();
-  for (std::uint32_t p = state.place.first_piece; p < state.place.last_piece; ++p) pieces_[p].trust = mark;
+}
+
+// Poison only shows faults: where the device refuses it, the place is free without it.
+void Residency::try_poison(const ItemState& state) noexcept {
+  try {
+    poison(state);
+  } catch (const std::exception& error) {
+    log(HOIST_LOG_WARNING, "\"", state.name, "\": its place was not poisoned: ", error.what());
+    try {
+      lane(LaneId::check).wait(state.last_check);  // what the poison would have waited for beyond a load
+    } catch (const std::exception&) {
+      log(HOIST_LOG_WARNING, "\"", state.name, "\": a check of it may report a difference that is none");
+    }
+  }
 }
 
 void Residency::drop(std::uint32_t item, Reason reason) {
   ItemState& state = items_[item];
   if (!state.place.set) return;
   if (!state.transient || state.live) store(item, reason);
-  if (trust_) poison(state);
+  if (trust_) try_poison(state);
   own(state.place, no_index);
   state.place = Place{};
   state.dirty = false;
@@ -188,46 +221,49 @@ void Residency::expire(std::uint32_t item) {
   drop(item, Reason::plan);
 }
 
-void Residency::vacate(std::uint32_t item, const Place& place, Reason reason, std::vector<std::uint32_t>& evicted) {
-  for (std::uint32_t p = place.first_piece; p < place.last_piece; ++p) {
-    const std::uint32_t owner = pieces_[p].owner;
-    if (owner == no_index || owner == item) continue;
-    drop(owner, reason);
-    evicted.push_back(owner);
-  }
-}
-
 void Residency::add_needs(std::uint32_t item, bool writes, Needs& needs) const noexcept {
-  const Place& place = items_[item].place;
-  for (std::uint32_t p = place.first_piece; p < place.last_piece; ++p) {
-    needs.h2d = std::max(needs.h2d, pieces_[p].h2d);
-    if (!writes) continue;
-    needs.d2h = std::max(needs.d2h, pieces_[p].d2h);
-    needs.trust = std::max(needs.trust, pieces_[p].trust);
-  }
+  const ItemState& state = items_[item];
+  const Needs marks = wait_marks(state.place);
+  needs.h2d = std::max(needs.h2d, marks.h2d);
+  if (!writes) return;
+  needs.d2h = std::max(needs.d2h, marks.d2h);
+  needs.poison = std::max(needs.poison, marks.poison);
+  needs.late_poison = std::max(needs.late_poison, marks.late_poison);
+  needs.check = std::max(needs.check, state.last_check);
 }
 
 void Residency::wait_for(const Needs& needs) {
   order(LaneId::compute, LaneId::h2d, needs.h2d, Wait::read_after_load);
   order(LaneId::compute, LaneId::d2h, needs.d2h, Wait::write_after_store);
-  order(LaneId::compute, LaneId::trust, needs.trust, Wait::write_after_poison);
+  order(LaneId::compute, LaneId::poison, needs.poison, Wait::write_after_poison);
+  order(LaneId::compute, LaneId::late_poison, needs.late_poison, Wait::write_after_poison);
+  order(LaneId::compute, LaneId::check, needs.check, Wait::write_after_check);
 }
 
+// At the end of a unit that wrote it, recorded.
 void Residency::written(std::uint32_t item) noexcept {
   ItemState& state = items_[item];
   ++state.version;
   state.dirty = true;
   state.live = state.transient;
+  state.last_check = 0;
+  for (std::uint32_t p = state.place.first_piece; p < state.place.last_piece; ++p) {
+    pieces_[p] = Piece{0, 0, 0, 0, pieces_[p].owner};
+  }
 }
 
 void Residency::switch_stream(void* stream) {
   Lane& compute = lane(LaneId::compute);
   if (compute.stream() == stream) return;
   const Mark mark = compute.last();
-  compute.set_stream(stream);
   if (mark != 0 && !compute.known_reached(mark) && left_out_ != Wait::stream_after_stream) {
     device_->stream_wait_event(stream, compute.event(mark));
   }
+  compute.set_stream(stream);
+  if (!waits_unsealed_) return;
+  // A unit that could not begin has made the old stream wait; the new one has not.
+  for (Mark& known : waited_[static_cast<std::size_t>(LaneId::compute)]) known = 0;
+  waits_unsealed_ = false;
 }
 
 }  // namespace hoist

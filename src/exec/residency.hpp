@@ -35,6 +35,7 @@ struct ItemState {
   std::uint64_t host_version = 0;  // what the host copy holds, once host_store has been reached
   Mark last_load = 0;
   Mark host_store = 0;  // the store that completes the host copy
+  Mark last_check = 0;  // trust mode
 
   // The host's bytes are the live ones.
   [[nodiscard]] bool host_current() const noexcept { return host_version == version && (!transient || live); }
@@ -68,6 +69,7 @@ class Residency {
   [[nodiscard]] const std::vector<ItemState>& items() const noexcept { return items_; }
   [[nodiscard]] Ledger& ledger() noexcept { return ledger_; }
   [[nodiscard]] CopyLog& copies() noexcept { return copies_; }
+  void collect_copies();  // waits for what is being recorded
   [[nodiscard]] void* address(const Place& place) const noexcept {
     return static_cast<char*>(arena_->base()) + place.offset;
   }
@@ -75,18 +77,23 @@ class Residency {
   [[nodiscard]] std::uint64_t arena_bytes() const noexcept { return arena_ ? arena_->bytes() : 0; }
   void set_step(std::uint64_t step) noexcept { step_ = step; }
 
-  // Takes the arena and cuts it; no item may be on the device, and lanes have met (see meet).
+  // No item may be on the device, and nothing may be in flight.
   void set_arena(std::shared_ptr<DeviceArena> arena);
+  // Lanes have met (see meet).
   void cut(const std::vector<std::uint64_t>& cuts);
+  void make_cuts(std::size_t count) {  // room for them, so that cut() cannot fail
+    cuts_.reserve(count);
+    pieces_.reserve(count);
+  }
   // On the device: every lane waits for all others.
   void meet();
   // On the host: until everything submitted has run.
   void wait_all();
 
   // Ensure present. The place must be free of other items. False: there is nothing to load (a transient
-  // that does not live). Loads of a group share a mark: end it with close_loads().
+  // that does not live). Loads of a group share a mark: end it with close_loads(). What throws has done nothing.
   bool load(std::uint32_t item, const Place& place, Reason reason);
-  void close_loads();
+  void close_loads() noexcept { lane(LaneId::h2d).try_close(); }
   // Brings an item into being without its bytes, before a write.
   void birth(std::uint32_t item, const Place& place);
   // Ensure clean.
@@ -95,17 +102,20 @@ class Residency {
   void drop(std::uint32_t item, Reason reason);
   // A transient past its last use.
   void expire(std::uint32_t item);
-  // Drops whatever else holds bytes of the place.
-  void vacate(std::uint32_t item, const Place& place, Reason reason, std::vector<std::uint32_t>& evicted);
-  [[nodiscard]] bool is_free(std::uint32_t item, const Place& place) const noexcept;
+  // Who else holds bytes of the place; no_index: nobody.
+  [[nodiscard]] std::uint32_t occupant(std::uint32_t item, const Place& place) const noexcept;
+  [[nodiscard]] bool is_free(std::uint32_t item, const Place& place) const noexcept {
+    return occupant(item, place) == no_index;
+  }
 
   // The compute lane waits for what a unit's uses need; two waits, however many items.
   struct Needs {
-    Mark h2d = 0, d2h = 0, trust = 0;
+    Mark h2d = 0, d2h = 0, poison = 0, late_poison = 0, check = 0;
   };
   void add_needs(std::uint32_t item, bool writes, Needs& needs) const noexcept;
   void wait_for(const Needs& needs);
   void written(std::uint32_t item) noexcept;
+  void sealed() noexcept { waits_unsealed_ = false; }  // a mark has been recorded on the compute lane
   void switch_stream(void* stream);
 
   // Blocking, between units.
@@ -115,7 +125,7 @@ class Residency {
 
   // Trust mode: compares a clean item on the device with its host copy, in stream order; a difference is
   // reported by take_corrupt().
-  void check(std::uint32_t item);
+  void check(std::uint32_t item) noexcept;
   [[nodiscard]] std::uint32_t take_corrupt() noexcept;
 
   // After cut: an item that stays where it is, in the new pieces.
@@ -128,14 +138,20 @@ class Residency {
   void leave_out(Wait wait) noexcept { left_out_ = wait; }
 
  private:
+  // A load takes over what it has waited for, and so does a unit that writes: what they waited for goes from
+  // the piece, since whoever waits for them waits for that too.
   struct Piece {
-    Mark h2d = 0, d2h = 0, trust = 0;
+    Mark h2d = 0, d2h = 0, poison = 0, late_poison = 0;
     std::uint32_t owner = no_index;
   };
 
   void order(LaneId waiter, LaneId on, Mark mark, Wait why);
   void own(const Place& place, std::uint32_t owner) noexcept;
+  [[nodiscard]] Needs wait_marks(const Place& place) const noexcept;
   void poison(const ItemState& state);
+  void try_poison(const ItemState& state) noexcept;
+  void read_device(const ItemState& state, void* dst);
+  void submit_check(ItemState& state, ResidentCheck& check);
   void ensure_host(ItemState& state);
   void copy_in(std::uint32_t item, Reason reason);
 
@@ -151,7 +167,7 @@ class Residency {
   Ledger ledger_;
   CopyLog copies_;
   std::uint64_t step_ = 0;
-  bool loads_open_ = false;
+  bool waits_unsealed_ = false;  // the compute lane waits for more than its last mark covers
   Wait left_out_ = Wait::none;
   std::vector<std::unique_ptr<ResidentCheck>> checks_;
   std::size_t next_check_ = 0;

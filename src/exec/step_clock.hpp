@@ -16,11 +16,15 @@ class StepClock {
  public:
   StepClock(std::shared_ptr<Device> device, Lane& compute, std::uint32_t run_ahead)
       : device_(std::move(device)), compute_(compute), ends_(run_ahead, 0) {
-    for (std::uint32_t i = 0; i < run_ahead + 3; ++i) begins_.push_back(device_->event_create());
+    begins_.reserve(run_ahead + 3);
+    try {
+      while (begins_.size() < run_ahead + 3) begins_.push_back(device_->event_create());
+    } catch (...) {
+      destroy_events();
+      throw;
+    }
   }
-  ~StepClock() {
-    for (void* event : begins_) device_->event_destroy(event);
-  }
+  ~StepClock() { destroy_events(); }
   StepClock(const StepClock&) = delete;
   StepClock& operator=(const StepClock&) = delete;
 
@@ -42,6 +46,9 @@ class StepClock {
   }
 
  private:
+  void destroy_events() noexcept {
+    for (void* event : begins_) device_->event_destroy(event);
+  }
   void* event(std::uint64_t step) const { return begins_[step % begins_.size()]; }
 
   void collect() {

@@ -1,35 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/unit_clock.hpp"
 
+#include <exception>
 #include <utility>
+
+#include "base/log.hpp"
 
 namespace hoist {
 
 UnitClock::UnitClock(std::shared_ptr<Device> device, Lane& compute, UnitSink& sink)
     : device_(std::move(device)), compute_(compute), sink_(sink) {
-  reserve();
+  try {
+    reserve(compute_.capacity());
+  } catch (...) {
+    destroy_events();
+    throw;
+  }
 }
 
-UnitClock::~UnitClock() {
+UnitClock::~UnitClock() { destroy_events(); }
+
+void UnitClock::destroy_events() noexcept {
   for (const Entry& entry : entries_) {
     if (entry.begin != nullptr) device_->event_destroy(entry.begin);
     if (entry.compute != nullptr) device_->event_destroy(entry.compute);
   }
 }
 
-void UnitClock::reserve() {
-  const std::size_t before = entries_.size();
-  entries_.resize(compute_.capacity());
-  for (std::size_t slot = before; slot < entries_.size(); ++slot) {
-    entries_[slot].begin = device_->event_create();
-    entries_[slot].compute = device_->event_create();
+void UnitClock::reserve(std::size_t capacity) {
+  if (capacity > entries_.size()) entries_.resize(capacity);
+  for (Entry& entry : entries_) {
+    if (entry.begin == nullptr) entry.begin = device_->event_create();
+    if (entry.compute == nullptr) entry.compute = device_->event_create();
   }
-  collected_ = compute_.last();
 }
 
 // The slot's older unit, and the one after it, which measures its gap from it, must have been handed over.
 void UnitClock::make_room() {
-  while (collected_ + entries_.size() <= compute_.next()) {
+  while (collected_ + compute_.capacity() <= compute_.next()) {
     compute_.wait(collected_ + 1);
     hand_over(++collected_);
   }
@@ -49,6 +57,8 @@ void UnitClock::waited() { device_->event_record(entries_[compute_.slot(compute_
 
 void UnitClock::end() { compute_.record(); }
 
+void UnitClock::cancel() noexcept { entries_[compute_.slot(compute_.next())].mark = 0; }
+
 void UnitClock::collect(bool all) {
   while (collected_ < compute_.last()) {
     if (all) compute_.wait(collected_ + 1);
@@ -57,9 +67,18 @@ void UnitClock::collect(bool all) {
   }
 }
 
-void UnitClock::hand_over(Mark mark) {
+void UnitClock::hand_over(Mark mark) noexcept {
   const Entry& entry = entries_[compute_.slot(mark)];
   if (entry.mark != mark) return;  // a barrier, not a unit
+  try {
+    measure(entry);
+  } catch (const std::exception& error) {
+    log(HOIST_LOG_WARNING, "a unit's times are not known: ", error.what());
+  }
+}
+
+void UnitClock::measure(const Entry& entry) {
+  const Mark mark = entry.mark;
   void* end = compute_.event(mark);
   UnitSample sample;
   sample.unit = entry.unit;
@@ -69,7 +88,7 @@ void UnitClock::hand_over(Mark mark) {
   sample.begin_event = entry.begin;
   sample.compute_event = entry.compute;
   sample.end_event = end;
-  const bool follows_unit = mark > 1 && entries_[compute_.slot(mark - 1)].mark == mark - 1;
+  const bool follows_unit = mark > gap_from_ && entries_[compute_.slot(mark - 1)].mark == mark - 1;
   if (follows_unit) {
     sample.gap_us = device_->event_elapsed_us(compute_.event(mark - 1), entry.begin);
     sample.gap_known = true;

@@ -36,13 +36,16 @@ class UnitClock {
   UnitClock(const UnitClock&) = delete;
   UnitClock& operator=(const UnitClock&) = delete;
 
-  // The compute lane has grown, nothing is in flight and all has been collected.
-  void reserve();
+  // Before the compute lane grows to that capacity; nothing is in flight and all has been collected.
+  void reserve(std::size_t capacity);
+  // What follows is no continuation of the units before: the gap to them says nothing.
+  void interrupt() noexcept { gap_from_ = compute_.next(); }
   // Before a mark is recorded on the compute lane by others: hands over whose event it takes.
   void make_room();
   void begin(std::uint32_t unit, std::uint64_t step);  // W; waits on the host only where the ring is full
   void waited();                                       // B
   void end();                                          // E
+  void cancel() noexcept;                              // the unit that was begun does not take place
   // Hands over the units that have been reached; with `all`, waits for the rest.
   void collect(bool all);
 
@@ -54,13 +57,16 @@ class UnitClock {
     std::uint32_t unit = 0;
     std::uint64_t step = 0;
   };
-  void hand_over(Mark mark);
+  void hand_over(Mark mark) noexcept;
+  void measure(const Entry& entry);
+  void destroy_events() noexcept;
 
   std::shared_ptr<Device> device_;
   Lane& compute_;
   UnitSink& sink_;
   std::vector<Entry> entries_;
   Mark collected_ = 0;
+  Mark gap_from_ = 1;  // units up to this mark have no gap
 };
 
 }  // namespace hoist

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/device.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.hpp"
@@ -24,9 +25,12 @@ Device::Device(const hoist_device_ops_t& ops, std::string name, void* self)
   }
 }
 
+// A child has none of the device's threads: closing and destroying there would wait for ever, and undo what
+// the parent still uses.
+bool Device::is_parents() const noexcept { return generation_ != fork_generation(); }
+
 Device::~Device() {
-  // A child has none of the device's threads: closing there would wait for ever.
-  if (generation_ == fork_generation()) ops_.close(self_);
+  if (!is_parents()) ops_.close(self_);
 }
 
 void Device::check(hoist_status_t status, const char* slot) const {
@@ -55,13 +59,16 @@ void* Device::memory_create(std::uint64_t bytes) {
   return memory;
 }
 
-void Device::memory_destroy(void* memory) noexcept { ops_.memory_destroy(self_, memory); }
+void Device::memory_destroy(void* memory) noexcept {
+  if (!is_parents()) ops_.memory_destroy(self_, memory);
+}
 
 void Device::host_register(void* memory, std::uint64_t bytes) {
   check(ops_.host_register(self_, memory, bytes), "host_register");
 }
 
 void Device::host_unregister(void* memory, std::uint64_t bytes) noexcept {
+  if (is_parents()) return;
   const hoist_status_t status = ops_.host_unregister(self_, memory, bytes);
   if (status == HOIST_OK) return;
   try {
@@ -77,7 +84,9 @@ void* Device::stream_create() {
   return stream;
 }
 
-void Device::stream_destroy(void* stream) noexcept { ops_.stream_destroy(self_, stream); }
+void Device::stream_destroy(void* stream) noexcept {
+  if (!is_parents()) ops_.stream_destroy(self_, stream);
+}
 
 void* Device::stream_wrap(void* native) {
   void* stream = nullptr;
@@ -97,7 +106,9 @@ void* Device::event_create() {
   return event;
 }
 
-void Device::event_destroy(void* event) noexcept { ops_.event_destroy(self_, event); }
+void Device::event_destroy(void* event) noexcept {
+  if (!is_parents()) ops_.event_destroy(self_, event);
+}
 
 void Device::event_record(void* event, void* stream) { check(ops_.event_record(self_, event, stream), "event_record"); }
 
@@ -117,6 +128,14 @@ double Device::event_elapsed_us(void* begin, void* end) {
 
 void Device::copy(void* stream, hoist_copy_kind_t kind, void* dst, const void* src, std::uint64_t bytes) {
   if (bytes != 0) check(ops_.copy(self_, stream, kind, dst, src, bytes), "copy");
+}
+
+void Device::copy_batch(void* stream, hoist_copy_kind_t kind, std::uint64_t count, void* const* dst,
+                        const void* const* src, const std::uint64_t* bytes) {
+  if (count == 0) return;
+  const bool whole = has(HOIST_CAPABILITY_BATCH) && std::find(bytes, bytes + count, 0) == bytes + count;
+  if (whole) return check(ops_.copy_batch(self_, stream, kind, count, dst, src, bytes), "copy_batch");
+  for (std::uint64_t i = 0; i < count; ++i) copy(stream, kind, dst[i], src[i], bytes[i]);
 }
 
 void Device::fill(void* stream, void* dst, std::uint8_t value, std::uint64_t bytes) {

@@ -49,6 +49,9 @@ class Device {
 
   // Zero bytes and zero counts are dropped here: no device sees them.
   void copy(void* stream, hoist_copy_kind_t kind, void* dst, const void* src, std::uint64_t bytes);
+  // One by one where the device has no batches.
+  void copy_batch(void* stream, hoist_copy_kind_t kind, std::uint64_t count, void* const* dst, const void* const* src,
+                  const std::uint64_t* bytes);
   void fill(void* stream, void* dst, std::uint8_t value, std::uint64_t bytes);
   void host_function(void* stream, hoist_host_fn_t function, void* user_data, double modelled_us);
   // No-ops on devices without HOIST_CAPABILITY_ACCESS.
@@ -57,12 +60,13 @@ class Device {
 
  private:
   void check(hoist_status_t status, const char* slot) const;
+  [[nodiscard]] bool is_parents() const noexcept;
 
   hoist_device_ops_t ops_;
   std::string name_;
   void* self_;
   hoist_device_properties_t properties_{};
-  std::uint32_t generation_;  // of fork: a child does not close its parent's device
+  std::uint32_t generation_;  // of fork
 };
 
 // A stream or event with its device: what the C ABI hands out.

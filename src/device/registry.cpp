@@ -18,8 +18,10 @@
 #include "device/services.hpp"
 #include "device/stubs.hpp"
 
-// The built-in host device: a plugin that happens to be linked in.
+// The built-in devices: plugins that happen to be linked in.
 extern "C" hoist_status_t hoist_host_plugin_init(std::uint32_t requested_abi, const hoist_device_services_t* services,
+                                                 hoist_device_ops_t* out_ops);
+extern "C" hoist_status_t hoist_cuda_plugin_init(std::uint32_t requested_abi, const hoist_device_services_t* services,
                                                  hoist_device_ops_t* out_ops);
 
 namespace hoist {
@@ -52,9 +54,11 @@ void unlock_registry() { registry().mutex.unlock(); }
 void renew_registry_lock() { new (&registry().mutex) std::recursive_mutex; }  // the child's thread has another id
 
 Registry::Registry() {
-  hoist_device_ops_t host{};
-  host.struct_size = sizeof host;
-  if (hoist_host_plugin_init(HOIST_DEVICE_ABI_VERSION, &device_services(), &host) == HOIST_OK) add(host);
+  for (auto init : {hoist_host_plugin_init, hoist_cuda_plugin_init}) {
+    hoist_device_ops_t ops{};
+    ops.struct_size = sizeof ops;
+    if (init(HOIST_DEVICE_ABI_VERSION, &device_services(), &ops) == HOIST_OK) add(ops);
+  }
 }
 
 void Registry::add(const hoist_device_ops_t& ops) {
@@ -95,9 +99,10 @@ std::uint32_t count_of(const hoist_device_ops_t& ops) {
 
 void check_index(const hoist_device_ops_t& ops, const DeviceName& name) {
   const std::uint32_t count = count_of(ops);
-  if (name.index < count) return;
+  // A kind without devices knows why: its open says so.
+  if (name.index < count || count == 0) return;
   fail(HOIST_ERROR_NOT_FOUND, text("no device is called '", name.base, "'"),
-       count == 0 ? text("this machine has no ", ops.name, " device")
+       count == 1 ? text("the one ", ops.name, " device is ", ops.name, ":0")
                   : text("there are ", ops.name, ":0 to ", ops.name, ":", count - 1));
 }
 

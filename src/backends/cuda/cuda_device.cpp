@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/cuda_device.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string_view>
+
+#include "backends/cuda/error.hpp"
+
+namespace hoist_cuda {
+namespace {
+
+// What the driver's allocations have, and what vector loads and copy engines like best.
+constexpr std::uint64_t alignment = 512;
+
+CUdeviceptr address(const void* memory) { return reinterpret_cast<CUdeviceptr>(memory); }
+
+[[noreturn]] void fail_never_recorded(const char* what) {
+  fail(HOIST_ERROR_ORDER, text("the event was never recorded, so ", what, " would mean nothing"), "record it first");
+}
+
+}  // namespace
+
+Current::Current(CUcontext context) {
+  check(driver().cuCtxGetCurrent(&before_), "cuCtxGetCurrent", "");
+  if (before_ == context) return;
+  check(driver().cuCtxSetCurrent(context), "cuCtxSetCurrent", "the device's primary context");
+  changed_ = true;
+}
+
+Current::~Current() {
+  if (changed_) driver().cuCtxSetCurrent(before_);
+}
+
+CudaDevice::CudaDevice(std::uint32_t index) : index_(index) {
+  check(driver().cuDeviceGet(&device_, static_cast<int>(index)), "cuDeviceGet", "");
+  int unified = 0;
+  check(driver().cuDeviceGetAttribute(&unified, CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, device_),
+        "cuDeviceGetAttribute", "");
+  if (unified == 0) fail(HOIST_ERROR_UNSUPPORTED, "the GPU has no unified addressing", "use a GPU of this decade");
+  check(driver().cuDeviceGetName(model_, sizeof model_, device_), "cuDeviceGetName", "");
+  std::size_t total = 0;
+  check(driver().cuDeviceTotalMem(&total, device_), "cuDeviceTotalMem", "");
+  total_ = total;
+  check(driver().cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain", model_);
+}
+
+// A lost context or a driver that is on its way out at exit is no news here.
+CudaDevice::~CudaDevice() { driver().cuDevicePrimaryCtxRelease(device_); }
+
+void CudaDevice::query(hoist_device_properties_t& out) const {
+  const int version = driver_state().version;
+  std::snprintf(out.name, sizeof out.name, "cuda:%u", index_);
+  std::snprintf(out.description, sizeof out.description, "%s, driver for CUDA %d.%d%s", model_, version / 1000,
+                version % 1000 / 10, driver().cuMemcpyBatchAsync == nullptr ? ", no batches" : "");
+  out.memory_bytes = total_;
+  out.alignment = alignment;
+  out.capabilities = HOIST_CAPABILITY_ASYNC | HOIST_CAPABILITY_BATCH | HOIST_CAPABILITY_WRAP;
+}
+
+void CudaDevice::query_memory(std::uint64_t& free, std::uint64_t& total) const {
+  const Current current(context_);
+  std::size_t is_free = 0;
+  std::size_t in_all = 0;
+  check(driver().cuMemGetInfo(&is_free, &in_all), "cuMemGetInfo", "");
+  free = is_free;
+  total = in_all;
+}
+
+void CudaDevice::set(const char* key, const char* value) {
+  const std::string_view name = key == nullptr ? "" : key;
+  if (name != "fail") {
+    fail(HOIST_ERROR_INVALID_ARGUMENT, text("setting '", name, "' is unknown"), "the one setting is 'fail'");
+  }
+  faults_.set(value == nullptr ? "" : value);
+}
+
+// The host's clock. The GPU's own can only be read through a stream, and both count the same microseconds.
+double CudaDevice::now_us() const {
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - opened_).count();
+}
+
+void* CudaDevice::memory_create(std::uint64_t bytes) {
+  const Current current(context_);
+  CUdeviceptr memory = 0;
+  const CUresult result = driver().cuMemAlloc(&memory, std::max<std::uint64_t>(bytes, 1));
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+    std::size_t free = 0;
+    std::size_t total = 0;
+    driver().cuMemGetInfo(&free, &total);
+    fail(HOIST_ERROR_OUT_OF_MEMORY,
+         text("asked for ", bytes, " bytes of device memory; ", free, " of ", total, " are free"),
+         "other processes, and allocators of this one, hold memory too");
+  }
+  if (result != CUDA_SUCCESS) fail_call(result, "cuMemAlloc", text(bytes, " bytes"));
+  return reinterpret_cast<void*>(memory);
+}
+
+void CudaDevice::memory_destroy(void* memory) {
+  const Current current(context_);
+  check(driver().cuMemFree(address(memory)), "cuMemFree", "");
+}
+
+// A refusal is not a failure of the device, and leaves nothing behind that a later call would report.
+void CudaDevice::host_register(void* memory, std::uint64_t bytes) {
+  if (memory == nullptr || bytes == 0) {
+    fail(HOIST_ERROR_INVALID_ARGUMENT, text("host memory ", memory, " with ", bytes, " bytes cannot be registered"));
+  }
+  const Current current(context_);
+  const CUresult result = driver().cuMemHostRegister(memory, bytes, CU_MEMHOSTREGISTER_PORTABLE);
+  if (result == CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED) {
+    fail(HOIST_ERROR_ALREADY_EXISTS,
+         text("host memory ", memory, " with ", bytes, " bytes is pinned already, or a part is"),
+         "what is pinned already needs no registration");
+  }
+  if (is_sticky(result)) fail_call(result, "cuMemHostRegister", "");
+  if (result != CUDA_SUCCESS) {
+    const char* name = nullptr;
+    driver().cuGetErrorName(result, &name);
+    fail(HOIST_ERROR_UNSUPPORTED,
+         text("the driver refused to pin ", bytes, " bytes of host memory at ", memory,
+              ": cuMemHostRegister: ", name == nullptr ? "an error" : name, " (", static_cast<int>(result), ")"),
+         "copies work without, but are slow and may block; look at the limits of locked memory");
+  }
+  const std::lock_guard lock(mutex_);
+  registered_[memory] = bytes;
+}
+
+void CudaDevice::host_unregister(void* memory, std::uint64_t bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = registered_.find(memory);
+    if (found == registered_.end() || found->second != bytes) {
+      fail(HOIST_ERROR_INVALID_ARGUMENT, text("host memory ", memory, " with ", bytes, " bytes is not registered"),
+           "unregister exactly what was registered");
+    }
+    registered_.erase(found);
+  }
+  const Current current(context_);
+  check(driver().cuMemHostUnregister(memory), "cuMemHostUnregister", "");
+}
+
+Stream* CudaDevice::stream_create() {
+  const Current current(context_);
+  auto stream = std::make_unique<Stream>();
+  check(driver().cuStreamCreate(&stream->handle, CU_STREAM_NON_BLOCKING), "cuStreamCreate", "");
+  stream->owned = true;
+  return stream.release();
+}
+
+Stream* CudaDevice::stream_wrap(void* native) {
+  const Current current(context_);
+  auto* handle = static_cast<CUstream>(native);
+  CUcontext owner = nullptr;
+  check(driver().cuStreamGetCtx(handle, &owner), "cuStreamGetCtx", "the stream to be wrapped");
+  if (owner != context_) {
+    fail(HOIST_ERROR_INVALID_ARGUMENT,
+         text("stream ", native, " belongs to another device or context than cuda:", index_),
+         "give a stream of the device's primary context, which the CUDA runtime uses");
+  }
+  return new Stream{handle, false};
+}
+
+void CudaDevice::stream_destroy(Stream* stream) {
+  const std::unique_ptr<Stream> gone(stream);
+  const Current current(context_);
+  CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+  const bool asked = driver().cuStreamIsCapturing(stream->handle, &capture) == CUDA_SUCCESS;
+  // A wait would break the user's capture, and captured work has not even been submitted.
+  const bool waits = !asked || capture == CU_STREAM_CAPTURE_STATUS_NONE;
+  const CUresult waited = waits ? driver().cuStreamSynchronize(stream->handle) : CUDA_SUCCESS;
+  const CUresult result = stream->owned ? driver().cuStreamDestroy(stream->handle) : CUDA_SUCCESS;
+  check(waited, "cuStreamSynchronize", "a stream that is destroyed");
+  check(result, "cuStreamDestroy", "");
+}
+
+void CudaDevice::stream_wait(const Stream& stream) {
+  const Current current(context_);
+  check(driver().cuStreamSynchronize(stream.handle), "cuStreamSynchronize", "");
+}
+
+void CudaDevice::stream_wait_event(const Stream& stream, const Event& event) {
+  if (!event.recorded.load(std::memory_order_acquire)) fail_never_recorded("a stream that waits for it");
+  const Current current(context_);
+  check(driver().cuStreamWaitEvent(stream.handle, event.handle, 0), "cuStreamWaitEvent", "");
+}
+
+Event* CudaDevice::event_create() {
+  const Current current(context_);
+  auto event = std::make_unique<Event>();
+  check(driver().cuEventCreate(&event->handle, CU_EVENT_DEFAULT), "cuEventCreate", "");
+  return event.release();
+}
+
+void CudaDevice::event_destroy(Event* event) {
+  const std::unique_ptr<Event> gone(event);
+  const Current current(context_);
+  check(driver().cuEventDestroy(event->handle), "cuEventDestroy", "");
+}
+
+void CudaDevice::event_record(Event& event, const Stream& stream) {
+  const Current current(context_);
+  check(driver().cuEventRecord(event.handle, stream.handle), "cuEventRecord", "");
+  event.recorded.store(true, std::memory_order_release);
+}
+
+bool CudaDevice::event_poll(const Event& event) {
+  if (!event.recorded.load(std::memory_order_acquire)) return false;
+  const Current current(context_);
+  const CUresult result = driver().cuEventQuery(event.handle);
+  if (result == CUDA_ERROR_NOT_READY) return false;
+  check(result, "cuEventQuery", "");
+  return true;
+}
+
+void CudaDevice::event_wait(const Event& event) {
+  if (!event.recorded.load(std::memory_order_acquire)) fail_never_recorded("waiting for it");
+  const Current current(context_);
+  check(driver().cuEventSynchronize(event.handle), "cuEventSynchronize", "");
+}
+
+double CudaDevice::event_elapsed_us(const Event& begin, const Event& end) {
+  for (const Event* event : {&begin, &end}) {
+    if (event_poll(*event)) continue;
+    fail(HOIST_ERROR_INVALID_STATE, text("the ", event == &begin ? "begin" : "end", " event has not been reached"),
+         "wait for both events first");
+  }
+  const Current current(context_);
+  float ms = 0;
+  check(driver().cuEventElapsedTime(&ms, begin.handle, end.handle), "cuEventElapsedTime", "");
+  return static_cast<double>(ms) * 1000;
+}
+
+void CudaDevice::submit_copy(const Stream& stream, hoist_copy_kind_t kind, void* dst, const void* src,
+                             std::uint64_t bytes) {
+  if (dst == nullptr || src == nullptr) {
+    fail(HOIST_ERROR_INVALID_ARGUMENT, text(dst == nullptr ? "destination" : "source", " of a copy is NULL"));
+  }
+  const auto checked = [&](CUresult result, const char* call) {
+    if (result != CUDA_SUCCESS) fail_call(result, call, text(bytes, " bytes from ", src, " to ", dst));
+  };
+  switch (kind) {
+    case HOIST_COPY_H2D:
+      return checked(driver().cuMemcpyHtoDAsync(address(dst), src, bytes, stream.handle), "cuMemcpyHtoDAsync");
+    case HOIST_COPY_D2H:
+      return checked(driver().cuMemcpyDtoHAsync(dst, address(src), bytes, stream.handle), "cuMemcpyDtoHAsync");
+    case HOIST_COPY_D2D:
+      return checked(driver().cuMemcpyAsync(address(dst), address(src), bytes, stream.handle), "cuMemcpyAsync");
+    default:
+      fail(HOIST_ERROR_INVALID_ARGUMENT, text("kind of copy is ", static_cast<int>(kind)), "give a HOIST_COPY_ value");
+  }
+}
+
+void CudaDevice::copy(const Stream& stream, hoist_copy_kind_t kind, void* dst, const void* src, std::uint64_t bytes) {
+  const Current current(context_);
+  submit_copy(stream, kind, dst, src, bytes);
+}
+
+// A batch cannot be captured, and the driver refuses the legacy stream: there, copies go one by one.
+bool CudaDevice::batches(const Stream& stream) const {
+  if (driver().cuMemcpyBatchAsync == nullptr || stream.handle == nullptr) return false;
+  CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+  check(driver().cuStreamIsCapturing(stream.handle, &capture), "cuStreamIsCapturing", "");
+  return capture == CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+void CudaDevice::copy_batch(const Stream& stream, hoist_copy_kind_t kind, std::uint64_t count, void* const* dst,
+                            const void* const* src, const std::uint64_t* bytes) {
+  static_assert(sizeof(CUdeviceptr) == sizeof(void*) && sizeof(std::size_t) == sizeof(std::uint64_t));
+  if (kind != HOIST_COPY_H2D && kind != HOIST_COPY_D2H && kind != HOIST_COPY_D2D) {
+    fail(HOIST_ERROR_INVALID_ARGUMENT, text("kind of copy is ", static_cast<int>(kind)), "give a HOIST_COPY_ value");
+  }
+  if (count == 0) return;
+  const Current current(context_);
+  if (count == 1 || !batches(stream)) {
+    for (std::uint64_t i = 0; i < count; ++i) submit_copy(stream, kind, dst[i], src[i], bytes[i]);
+    return;
+  }
+  CUmemcpyAttributes attributes{};
+  attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+  std::size_t first = 0;
+  std::size_t failed = 0;
+  // The driver of 12.8 takes its arrays without const, and does not write to them.
+  auto* to = reinterpret_cast<CUdeviceptr*>(const_cast<void**>(dst));
+  auto* from = reinterpret_cast<CUdeviceptr*>(const_cast<void**>(src));
+  auto* sizes = const_cast<std::size_t*>(reinterpret_cast<const std::size_t*>(bytes));
+  const CUresult result =
+      driver().cuMemcpyBatchAsync(to, from, sizes, count, &attributes, &first, 1, &failed, stream.handle);
+  if (result != CUDA_SUCCESS)
+    fail_call(result, "cuMemcpyBatchAsync", text(count, " copies, at the one of index ", failed));
+}
+
+void CudaDevice::fill(const Stream& stream, void* dst, std::uint8_t value, std::uint64_t bytes) {
+  const Current current(context_);
+  const CUresult result = driver().cuMemsetD8Async(address(dst), value, bytes, stream.handle);
+  if (result != CUDA_SUCCESS) fail_call(result, "cuMemsetD8Async", text(bytes, " bytes at ", dst));
+}
+
+void CudaDevice::host_function(const Stream& stream, hoist_host_fn_t function, void* user_data) {
+  if (function == nullptr) fail(HOIST_ERROR_INVALID_ARGUMENT, "function is NULL");
+  const Current current(context_);
+  check(driver().cuLaunchHostFunc(stream.handle, function, user_data), "cuLaunchHostFunc", "");
+}
+
+}  // namespace hoist_cuda

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// One open GPU: its primary context, which the CUDA runtime and torch use too.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <unordered_map>
+
+#include "backends/cuda/driver_api.hpp"
+#include "backends/cuda/faults.hpp"
+#include "hoist/device_ops.h"
+
+namespace hoist_cuda {
+
+struct Stream {
+  CUstream handle = nullptr;
+  bool owned = false;  // else the user's; null is their legacy stream
+};
+
+struct Event {
+  CUevent handle = nullptr;
+  std::atomic<bool> recorded{false};  // the driver takes an event that never was for a reached one
+};
+
+// Makes the device's context the thread's current one for a call, and the user's again after it.
+class Current {
+ public:
+  explicit Current(CUcontext context);
+  ~Current();
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+
+ private:
+  CUcontext before_ = nullptr;
+  bool changed_ = false;
+};
+
+class CudaDevice {
+ public:
+  explicit CudaDevice(std::uint32_t index);
+  ~CudaDevice();
+  CudaDevice(const CudaDevice&) = delete;
+  CudaDevice& operator=(const CudaDevice&) = delete;
+
+  Faults& faults() noexcept { return faults_; }
+  [[nodiscard]] CUcontext context() const noexcept { return context_; }
+
+  void query(hoist_device_properties_t& out) const;
+  void query_memory(std::uint64_t& free, std::uint64_t& total) const;
+  void set(const char* key, const char* value);
+  [[nodiscard]] double now_us() const;
+
+  void* memory_create(std::uint64_t bytes);
+  void memory_destroy(void* memory);
+  void host_register(void* memory, std::uint64_t bytes);
+  void host_unregister(void* memory, std::uint64_t bytes);
+
+  Stream* stream_create();
+  Stream* stream_wrap(void* native);
+  void stream_destroy(Stream* stream);
+  void stream_wait(const Stream& stream);
+  void stream_wait_event(const Stream& stream, const Event& event);
+
+  Event* event_create();
+  void event_destroy(Event* event);
+  void event_record(Event& event, const Stream& stream);
+  [[nodiscard]] bool event_poll(const Event& event);
+  void event_wait(const Event& event);
+  [[nodiscard]] double event_elapsed_us(const Event& begin, const Event& end);
+
+  void copy(const Stream& stream, hoist_copy_kind_t kind, void* dst, const void* src, std::uint64_t bytes);
+  void copy_batch(const Stream& stream, hoist_copy_kind_t kind, std::uint64_t count, void* const* dst,
+                  const void* const* src, const std::uint64_t* bytes);
+  void fill(const Stream& stream, void* dst, std::uint8_t value, std::uint64_t bytes);
+  void host_function(const Stream& stream, hoist_host_fn_t function, void* user_data);
+
+ private:
+  [[nodiscard]] bool batches(const Stream& stream) const;
+  void submit_copy(const Stream& stream, hoist_copy_kind_t kind, void* dst, const void* src, std::uint64_t bytes);
+
+  const std::uint32_t index_;
+  const std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
+  CUdevice device_ = 0;
+  CUcontext context_ = nullptr;
+  std::uint64_t total_ = 0;
+  char model_[80] = "";
+  Faults faults_;
+  std::mutex mutex_;
+  std::unordered_map<void*, std::uint64_t> registered_;  // by us: bytes
+};
+
+}  // namespace hoist_cuda

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/driver_api.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdint>
+#include <cstdlib>
+
+#include "backends/cuda/error.hpp"
+
+namespace hoist_cuda {
+namespace {
+
+constexpr const char* library_name = "libcuda.so.1";
+
+// cuGetProcAddress of CUDA 12, or that of 11.3, which has one argument less.
+class SymbolSource {
+ public:
+  explicit SymbolSource(void* library)
+      : newer_(reinterpret_cast<Newer>(dlsym(library, "cuGetProcAddress_v2"))),
+        older_(reinterpret_cast<Older>(dlsym(library, "cuGetProcAddress"))) {}
+
+  [[nodiscard]] bool usable() const noexcept { return newer_ != nullptr || older_ != nullptr; }
+
+  template <typename Function>
+  bool find(const char* name, int version, Function& out) const {
+    void* found = nullptr;
+    const CUresult result = newer_ != nullptr ? newer_(name, &found, version, legacy_stream, nullptr)
+                                              : older_(name, &found, version, legacy_stream);
+    if (result != CUDA_SUCCESS || found == nullptr) return false;
+    out = reinterpret_cast<Function>(found);
+    return true;
+  }
+
+ private:
+  using Newer = CUresult (*)(const char*, void**, int, std::uint64_t, int*);
+  using Older = CUresult (*)(const char*, void**, int, std::uint64_t);
+  static constexpr std::uint64_t legacy_stream = 1;  // a wrapped stream 0 is the user's legacy stream
+
+  Newer newer_;
+  Older older_;
+};
+
+void find_symbols(const SymbolSource& source, DriverApi& api) {
+  const auto require = [&](const char* name, int version, auto& out) {
+    if (source.find(name, version, out)) return;
+    fail(HOIST_ERROR_UNSUPPORTED, text("the driver's ", library_name, " has no ", name),
+         "install a newer NVIDIA driver");
+  };
+#define HOIST_CUDA_FIND(name, version, ...) require(#name, version, api.name);
+  HOIST_CUDA_REQUIRED(HOIST_CUDA_FIND)
+#undef HOIST_CUDA_FIND
+#define HOIST_CUDA_FIND(name, version, ...) source.find(#name, version, api.name);
+  HOIST_CUDA_OPTIONAL(HOIST_CUDA_FIND)
+#undef HOIST_CUDA_FIND
+}
+
+// The driver's own words: driver_state() is not there yet.
+std::string words(const DriverApi& api, CUresult result) {
+  const char* name = nullptr;
+  const char* description = nullptr;
+  api.cuGetErrorName(result, &name);
+  api.cuGetErrorString(result, &description);
+  return text(name == nullptr ? "an error" : name, " (", static_cast<int>(result), "), ",
+              description == nullptr ? "unknown to the driver" : description);
+}
+
+void initialise(DriverState& state) {
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  const std::string hint = visible == nullptr
+                               ? std::string("look at nvidia-smi")
+                               : text("CUDA_VISIBLE_DEVICES is '", visible, "'; unset it to see all devices");
+  const CUresult result = state.api.cuInit(0);
+  if (result != CUDA_SUCCESS) {
+    const bool none = result == CUDA_ERROR_NO_DEVICE;
+    fail(none ? HOIST_ERROR_NOT_FOUND : HOIST_ERROR_DEVICE, text("cuInit: ", words(state.api, result)), hint);
+  }
+  const CUresult counted = state.api.cuDeviceGetCount(&state.count);
+  if (counted != CUDA_SUCCESS) {
+    state.count = 0;
+    fail(HOIST_ERROR_DEVICE, text("cuDeviceGetCount: ", words(state.api, counted)), hint);
+  }
+  if (state.count == 0) fail(HOIST_ERROR_NOT_FOUND, "the driver shows no devices", hint);
+}
+
+void load(DriverState& state) {
+  void* library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);  // never closed: the driver has threads
+  if (library == nullptr) {
+    const char* why = dlerror();
+    fail(HOIST_ERROR_NOT_FOUND,
+         text("the NVIDIA driver's ", library_name, " cannot be loaded: ", why == nullptr ? "" : why),
+         "install the NVIDIA driver, or use host:0");
+  }
+  const SymbolSource source(library);
+  if (!source.usable()) {
+    fail(HOIST_ERROR_UNSUPPORTED,
+         text("the driver's ", library_name, " has no cuGetProcAddress: it is older than CUDA 11.3"),
+         "install a newer NVIDIA driver");
+  }
+  find_symbols(source, state.api);
+  state.api.cuDriverGetVersion(&state.version);
+  initialise(state);
+}
+
+DriverState loaded() {
+  DriverState state;
+  try {
+    load(state);
+  } catch (const CudaError& error) {
+    state.status = error.code();
+    state.message = error.what();
+    state.hint = error.hint();
+  }
+  return state;
+}
+
+}  // namespace
+
+const DriverState& driver_state() {
+  static const auto* state = new DriverState(loaded());  // never freed: devices may close at exit
+  return *state;
+}
+
+}  // namespace hoist_cuda

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The few entry points of the CUDA driver that the device calls, declared here so that building needs no
+// toolkit, and found at run time so that running needs no driver.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "hoist/status.h"
+
+namespace hoist_cuda {
+
+// Names and values are the driver's.
+using CUdevice = int;
+using CUdeviceptr = unsigned long long;
+using CUcontext = struct CUctx_st*;
+using CUstream = struct CUstream_st*;
+using CUevent = struct CUevent_st*;
+using CUhostFn = void (*)(void* userData);
+
+enum CUresult : int {
+  CUDA_SUCCESS = 0,
+  CUDA_ERROR_INVALID_VALUE = 1,
+  CUDA_ERROR_OUT_OF_MEMORY = 2,
+  CUDA_ERROR_NOT_INITIALIZED = 3,
+  CUDA_ERROR_DEINITIALIZED = 4,
+  CUDA_ERROR_DEVICE_UNAVAILABLE = 46,
+  CUDA_ERROR_NO_DEVICE = 100,
+  CUDA_ERROR_ECC_UNCORRECTABLE = 214,
+  CUDA_ERROR_NVLINK_UNCORRECTABLE = 220,
+  CUDA_ERROR_CONTAINED = 226,
+  CUDA_ERROR_INVALID_HANDLE = 400,
+  CUDA_ERROR_NOT_READY = 600,
+  CUDA_ERROR_ILLEGAL_ADDRESS = 700,
+  CUDA_ERROR_LAUNCH_TIMEOUT = 702,
+  CUDA_ERROR_ASSERT = 710,
+  CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED = 712,
+  CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED = 713,
+  CUDA_ERROR_HARDWARE_STACK_ERROR = 714,
+  CUDA_ERROR_LAUNCH_FAILED = 719,
+  CUDA_ERROR_NOT_SUPPORTED = 801,
+  CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
+  CUDA_ERROR_CAPTURED_EVENT = 907,
+};
+
+enum CUdevice_attribute : int { CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING = 41 };
+enum CUstreamCaptureStatus : int { CU_STREAM_CAPTURE_STATUS_NONE = 0 };
+enum CUmemcpySrcAccessOrder : int { CU_MEMCPY_SRC_ACCESS_ORDER_STREAM = 1 };
+
+struct CUmemLocation {
+  int type;
+  int id;
+};
+struct CUmemcpyAttributes {
+  CUmemcpySrcAccessOrder srcAccessOrder;
+  CUmemLocation srcLocHint;
+  CUmemLocation dstLocHint;
+  unsigned int flags;
+};
+
+constexpr unsigned CU_STREAM_NON_BLOCKING = 1;
+constexpr unsigned CU_EVENT_DEFAULT = 0;
+constexpr unsigned CU_MEMHOSTREGISTER_PORTABLE = 1;
+
+// name, the CUDA version (as 1000 * major + 10 * minor) whose signature is meant, arguments. Optional ones
+// stay null on drivers that have them not.
+#define HOIST_CUDA_REQUIRED(X)                                                \
+  X(cuInit, 2000, unsigned)                                                   \
+  X(cuDriverGetVersion, 2020, int*)                                           \
+  X(cuGetErrorName, 6000, CUresult, const char**)                             \
+  X(cuGetErrorString, 6000, CUresult, const char**)                           \
+  X(cuDeviceGetCount, 2000, int*)                                             \
+  X(cuDeviceGet, 2000, CUdevice*, int)                                        \
+  X(cuDeviceGetName, 2000, char*, int, CUdevice)                              \
+  X(cuDeviceGetAttribute, 2000, int*, CUdevice_attribute, CUdevice)           \
+  X(cuDeviceTotalMem, 3020, std::size_t*, CUdevice)                           \
+  X(cuDevicePrimaryCtxRetain, 7000, CUcontext*, CUdevice)                     \
+  X(cuDevicePrimaryCtxRelease, 11000, CUdevice)                               \
+  X(cuCtxGetCurrent, 4000, CUcontext*)                                        \
+  X(cuCtxSetCurrent, 4000, CUcontext)                                         \
+  X(cuMemGetInfo, 3020, std::size_t*, std::size_t*)                           \
+  X(cuMemAlloc, 3020, CUdeviceptr*, std::size_t)                              \
+  X(cuMemFree, 3020, CUdeviceptr)                                             \
+  X(cuMemHostRegister, 6050, void*, std::size_t, unsigned)                    \
+  X(cuMemHostUnregister, 4000, void*)                                         \
+  X(cuMemcpyHtoDAsync, 3020, CUdeviceptr, const void*, std::size_t, CUstream) \
+  X(cuMemcpyDtoHAsync, 3020, void*, CUdeviceptr, std::size_t, CUstream)       \
+  X(cuMemcpyAsync, 4000, CUdeviceptr, CUdeviceptr, std::size_t, CUstream)     \
+  X(cuMemsetD8Async, 3020, CUdeviceptr, unsigned char, std::size_t, CUstream) \
+  X(cuLaunchHostFunc, 10000, CUstream, CUhostFn, void*)                       \
+  X(cuStreamCreate, 2000, CUstream*, unsigned)                                \
+  X(cuStreamDestroy, 4000, CUstream)                                          \
+  X(cuStreamSynchronize, 2000, CUstream)                                      \
+  X(cuStreamWaitEvent, 3020, CUstream, CUevent, unsigned)                     \
+  X(cuStreamGetCtx, 9020, CUstream, CUcontext*)                               \
+  X(cuStreamIsCapturing, 10000, CUstream, CUstreamCaptureStatus*)             \
+  X(cuEventCreate, 2000, CUevent*, unsigned)                                  \
+  X(cuEventDestroy, 4000, CUevent)                                            \
+  X(cuEventRecord, 2000, CUevent, CUstream)                                   \
+  X(cuEventQuery, 2000, CUevent)                                              \
+  X(cuEventSynchronize, 2000, CUevent)                                        \
+  X(cuEventElapsedTime, 2000, float*, CUevent, CUevent)
+
+// The signature of 12.8, which every later driver still serves.
+#define HOIST_CUDA_OPTIONAL(X)                                                                             \
+  X(cuMemcpyBatchAsync, 12080, CUdeviceptr*, CUdeviceptr*, std::size_t*, std::size_t, CUmemcpyAttributes*, \
+    std::size_t*, std::size_t, std::size_t*, CUstream)
+
+struct DriverApi {
+#define HOIST_CUDA_MEMBER(name, version, ...) CUresult (*name)(__VA_ARGS__) = nullptr;
+  HOIST_CUDA_REQUIRED(HOIST_CUDA_MEMBER)
+  HOIST_CUDA_OPTIONAL(HOIST_CUDA_MEMBER)
+#undef HOIST_CUDA_MEMBER
+};
+
+// What became of loading the driver; done once a process.
+struct DriverState {
+  DriverApi api;
+  hoist_status_t status = HOIST_OK;  // why there is no device
+  std::string message;
+  std::string hint;
+  int version = 0;  // 13000 for CUDA 13.0
+  int count = 0;    // devices
+};
+
+const DriverState& driver_state();
+inline const DriverApi& driver() { return driver_state().api; }
+
+}  // namespace hoist_cuda

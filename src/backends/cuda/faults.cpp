@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/faults.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+
+#include "backends/cuda/error.hpp"
+
+namespace hoist_cuda {
+namespace {
+
+constexpr std::string_view names[] = {"query",
+                                      "query_memory",
+                                      "set",
+                                      "get_time",
+                                      "memory_create",
+                                      "host_register",
+                                      "host_unregister",
+                                      "stream_create",
+                                      "stream_wrap",
+                                      "stream_wait",
+                                      "stream_wait_event",
+                                      "event_create",
+                                      "event_record",
+                                      "event_poll",
+                                      "event_wait",
+                                      "event_get_elapsed",
+                                      "copy",
+                                      "copy_batch",
+                                      "fill",
+                                      "host_function"};
+static_assert(std::size(names) == static_cast<std::size_t>(Slot::count));
+
+[[noreturn]] void bad(std::string_view spec, std::string hint) {
+  fail(HOIST_ERROR_INVALID_ARGUMENT, text("setting fail is '", spec, "'"), std::move(hint));
+}
+
+std::string slots() {
+  std::string list;
+  for (std::string_view name : names) list += text(list.empty() ? "" : ", ", name);
+  return list;
+}
+
+}  // namespace
+
+void Faults::set(std::string_view spec) {
+  if (spec.empty()) {
+    for (auto& turn : turns_) turn.store(0, std::memory_order_relaxed);
+    return;
+  }
+  const std::size_t at = std::min(spec.find('@'), spec.size());
+  const auto* slot = std::find(std::begin(names), std::end(names), spec.substr(0, at));
+  if (slot == std::end(names)) bad(spec, text("the slots are ", slots()));
+  std::string_view number = spec.substr(std::min(at + 1, spec.size()));
+  const bool stays = !number.empty() && number.back() == '+';
+  if (stays) number.remove_suffix(1);
+  std::int64_t turn = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), turn);
+  if (error != std::errc() || end != number.data() + number.size() || turn < 1) {
+    bad(spec, "give SLOT@N for the N-th next call, SLOT@N+ for that and all later ones, nothing for none");
+  }
+  turns_[static_cast<std::size_t>(slot - std::begin(names))].store(stays ? -turn : turn, std::memory_order_relaxed);
+}
+
+void Faults::count_down(Slot slot) {
+  auto& turn = turns_[static_cast<std::size_t>(slot)];
+  std::int64_t now = turn.load(std::memory_order_relaxed);
+  std::int64_t next = 0;
+  do {
+    if (now == 0) return;
+    next = now > 0 ? now - 1 : std::min<std::int64_t>(now + 1, -1);
+  } while (!turn.compare_exchange_weak(now, next, std::memory_order_relaxed));
+  if (now != 1 && now != -1) return;
+  const bool memory = slot == Slot::memory_create || slot == Slot::host_register;
+  fail(memory ? HOIST_ERROR_OUT_OF_MEMORY : HOIST_ERROR_DEVICE,
+       text("failure injected at ", names[static_cast<std::size_t>(slot)]), "setting fail to \"\" ends it");
+}
+
+}  // namespace hoist_cuda

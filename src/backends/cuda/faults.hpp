@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Failures on demand: "copy@3" makes the third next copy fail, "copy@3+" that one and all later ones.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace hoist_cuda {
+
+enum class Slot : std::uint8_t {
+  query,
+  query_memory,
+  set,
+  get_time,
+  memory_create,
+  host_register,
+  host_unregister,
+  stream_create,
+  stream_wrap,
+  stream_wait,
+  stream_wait_event,
+  event_create,
+  event_record,
+  event_poll,
+  event_wait,
+  event_get_elapsed,
+  copy,
+  copy_batch,
+  fill,
+  host_function,
+  count
+};
+
+class Faults {
+ public:
+  // "" takes all faults back. Throws CudaError(INVALID_ARGUMENT) for another slot or shape.
+  void set(std::string_view spec);
+  // Throws the injected failure when this call's turn has come.
+  void check(Slot slot) {
+    if (turns_[static_cast<std::size_t>(slot)].load(std::memory_order_relaxed) != 0) count_down(slot);
+  }
+
+ private:
+  void count_down(Slot slot);
+
+  // 0: none; n > 0: the n-th next call, once; n < 0: the -n-th next call and all later ones.
+  std::array<std::atomic<std::int64_t>, static_cast<std::size_t>(Slot::count)> turns_{};
+};
+
+}  // namespace hoist_cuda

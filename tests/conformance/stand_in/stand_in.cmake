@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+# The cuda device over stand-ins for its driver, on machines without a GPU. Each stand-in is a libcuda.so.1 in a
+# folder of its own, found by LD_LIBRARY_PATH.
+foreach(age IN ITEMS new old ancient)
+  string(TOUPPER ${age} definition)
+  add_library(stand_in_${age} SHARED ${CMAKE_CURRENT_LIST_DIR}/libcuda.cpp)
+  target_compile_definitions(stand_in_${age} PRIVATE STAND_IN_${definition})
+  set_target_properties(stand_in_${age} PROPERTIES OUTPUT_NAME cuda SUFFIX .so.1
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/stand_in/${age})
+endforeach()
+
+# hoist_stand_in_test(name program age mood): the program with that stand-in as the driver.
+function(hoist_stand_in_test name program age mood)
+  if(HOIST_SANITIZE)
+    return()  # the stand-in's allocations are the driver's: no sanitizer can follow them
+  endif()
+  add_test(NAME conformance.${name} COMMAND ${program} ${ARGN})
+  set_tests_properties(conformance.${name} PROPERTIES LABELS conformance ENVIRONMENT
+    "HOIST_TRUST=1;HOIST_TEST_DEVICES=cuda:0;STAND_IN_CUDA=${mood};LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/stand_in/${age}")
+  add_dependencies(${program} stand_in_${age})
+endfunction()
+
+hoist_stand_in_test(stand_in_device conformance.device_conformance_test new "")
+hoist_stand_in_test(stand_in_device_old conformance.device_conformance_test old "no-batches")

@@ -2,6 +2,8 @@
 #include "memory/pinned_arena.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -173,6 +175,32 @@ TEST_F(Pinned, ThreadsShareTheArena) {
   }
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(0u, other.pinned_bytes() + other.adopted_bytes());
+}
+
+// A child may touch and drop what its parent pinned: nothing is undone under the parent, nothing waits.
+TEST(Fork, AChildTouchesAndFreesWhatItsParentPinned) {
+  Bench bench("mode=threaded");
+  auto arena = std::make_unique<PinnedArena>(bench.shared(), 0);
+  auto device = std::make_unique<DeviceArena>(bench.shared(), 4096);
+  auto* memory = static_cast<char*>(arena->allocate(64 << 10));
+  void* stream = bench.stream();
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    std::memset(memory, 7, 64 << 10);
+    arena->release(memory);
+    arena.reset();
+    device.reset();
+    bench->stream_destroy(stream);
+    _exit(0);
+  }
+  int status = 1;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_EQ(0, memory[0]);
+  bench->copy(stream, HOIST_COPY_H2D, device->base(), memory, 4096);
+  bench->stream_wait(stream);
+  EXPECT_EQ(HOIST_ERROR_ALREADY_EXISTS, status_of([&] { bench->host_register(memory, 1); }));
 }
 
 TEST_F(Pinned, DeviceArenasGiveTheirMemoryBack) {

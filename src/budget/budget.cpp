@@ -33,73 +33,107 @@ void Budget::commit(const std::vector<void*>& hosts) {
          "commit all managers of a budget before the first step");
   }
   if (!links_measured_) {
-    links_ = measure_links(*device_);
+    links_ = options_.links ? *options_.links : measure_links(*device_);
     links_measured_ = true;
   }
   std::vector<std::uint32_t> order(catalog_.units().size());
   for (std::uint32_t unit = 0; unit < order.size(); ++unit) order[unit] = unit;
   measure_.resize(catalog_.units().size());
-  pending_.reset();  // an arena that an earlier commit took
   Ready ready = prepare(order, wanted_bytes(), Phase::discovery);
+  pending_.reset();  // an arena that an earlier commit took
   take_arena(ready, false);
   rebuild_executor();
   auto& items = executor_->residency().items();
-  for (std::uint32_t item = 0; item < items.size(); ++item) items[item].host = hosts[item];
+  for (std::size_t item = 0; item < hosts.size(); ++item) {
+    if (hosts[item] != nullptr) items[item].host = hosts[item];
+  }
   present_ = ready;
   present_.arena.reset();
   pending_ = std::make_unique<Ready>(std::move(ready));
   phase_ = Phase::discovery;
 }
 
+// What was known of items stays known: those of an earlier commit, and those that another member left behind.
 void Budget::rebuild_executor() {
   ExecutorOptions options;
   options.trust = options_.trust;
   options.run_ahead_steps = options_.run_ahead_steps;
   auto executor = std::make_unique<Executor>(device_, pinned_, options, catalog_.unit_uses(), measure_);
+  const std::vector<ItemState>& before = executor_ ? executor_->residency().items() : carried_;
   auto& items = executor->residency().items();
   items.resize(catalog_.items().size());
   for (std::size_t item = 0; item < items.size(); ++item) {
     items[item].name = catalog_.items()[item].name;
     items[item].bytes = catalog_.items()[item].bytes;
     items[item].transient = catalog_.items()[item].transient;
+    if (item >= before.size()) continue;
+    items[item].host = before[item].host;
+    items[item].version = before[item].version;
+    items[item].host_version = before[item].host_version;
   }
   executor_ = std::move(executor);
+  carried_.clear();
   measure_.set_copy_log(&executor_->residency().copies());
 }
 
-void Budget::leave(BudgetMember* member, const std::vector<bool>& units, const std::vector<bool>& items) {
-  if (executor_ && swapped_) {
-    if (executor_->in_step()) step_abort(executor_->residency().lane(LaneId::compute).stream());
-    if (phase_ != Phase::suspended) executor_->evacuate();
+// Before memory goes: everything to the host. A device that refuses once is asked again.
+void Budget::bring_home() noexcept {
+  for (bool again = true;; again = false) {
+    try {
+      if (executor_->in_step()) step_abort(executor_->residency().lane(LaneId::compute).stream());
+      if (phase_ != Phase::suspended) executor_->evacuate();
+      return;
+    } catch (const std::exception& error) {
+      if (again) continue;
+      return log(HOIST_LOG_ERROR, "bytes that units wrote may be lost, the device refused to store them: ",
+                 error.what());
+    }
   }
+}
+
+// The items of those that stay, by their new numbers.
+void Budget::carry(const std::vector<ItemState>& states, const std::vector<std::uint32_t>& item_ids) {
+  carried_.assign(catalog_.items().size(), ItemState{});
+  for (std::size_t item = 0; item < states.size(); ++item) {
+    const ItemState& state = states[item];
+    if (item_ids[item] != no_index) {
+      carried_[item_ids[item]] = state;
+    } else if (state.transient) {
+      pinned_.release(state.host);  // taken by a store that no plan foresaw
+    }
+  }
+}
+
+void Budget::leave(BudgetMember* member, const std::vector<bool>& units, const std::vector<bool>& items) {
+  if (executor_ && swapped_) bring_home();
   members_.erase(std::remove(members_.begin(), members_.end(), member), members_.end());
   pending_.reset();
-  std::vector<ItemState> states;
-  if (executor_) states = executor_->residency().items();
+  std::vector<ItemState> states = executor_ ? executor_->residency().items() : carried_;
   executor_.reset();  // before the catalog changes: it refers to the uses
   recorder_.reset();
   std::vector<std::uint32_t> unit_ids;
   std::vector<std::uint32_t> item_ids;
   catalog_.remove(units, items, unit_ids, item_ids);
   for (BudgetMember* other : members_) other->renumber(unit_ids, item_ids);
-  const bool others = std::any_of(members_.begin(), members_.end(), [](auto* m) { return m->committed(); });
+  carry(states, item_ids);
+  measure_.forget();
   swapped_ = false;
   phase_ = Phase::building;
-  if (!others) return;
-  std::vector<void*> hosts(catalog_.items().size(), nullptr);
-  for (std::size_t item = 0; item < states.size(); ++item) {
-    if (item_ids[item] != no_index) hosts[item_ids[item]] = states[item].host;
-  }
-  commit(hosts);
-  auto& kept = executor_->residency().items();
-  for (std::size_t item = 0; item < states.size(); ++item) {
-    if (item_ids[item] == no_index) continue;
-    kept[item_ids[item]].version = states[item].version;
-    kept[item_ids[item]].host_version = states[item].host_version;
+  try {
+    recommit();
+  } catch (const std::exception& error) {
+    log(HOIST_LOG_WARNING, "a manager left its budget; the others go on at their next step: ", error.what());
   }
 }
 
+// After a member has left. Where it fails the next step begins with another try.
+void Budget::recommit() {
+  const bool others = std::any_of(members_.begin(), members_.end(), [](auto* m) { return m->committed(); });
+  if (phase_ == Phase::building && others) commit({});
+}
+
 void Budget::step_begin(void* stream) {
+  recommit();
   if (phase_ == Phase::building || !executor_) {
     fail(HOIST_ERROR_INVALID_STATE, "a step begins before the commit", "call hoist_manager_commit first");
   }
@@ -196,11 +230,10 @@ void Budget::resume() {
   if (phase_ != Phase::suspended) fail(HOIST_ERROR_INVALID_STATE, "the budget is not suspended");
   if (swapped_) {
     executor_->resume(std::make_shared<DeviceArena>(device_, present_.arena_bytes));
-    if (pending_ && pending_->arena_bytes != present_.arena_bytes) take_arena(*pending_, true);
   } else if (pending_) {
     take_arena(*pending_, false);
   }
-  phase_ = resumed_phase_;
+  phase_ = resumed_phase_;  // an arena for a pending plan is taken at its swap
 }
 
 void Budget::update(std::uint32_t item, const void* src) {

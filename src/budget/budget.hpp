@@ -129,10 +129,14 @@ class Budget {
   void swap(void* stream);
   void swap_arena_first(Ready& ready, void* stream);
   void replan(const std::vector<std::uint32_t>& order, Phase phase, const char* why);
-  void advance();
+  void advance() noexcept;
+  void next_phase();
   void learn();
   void finish_step();
   void rebuild_executor();
+  void bring_home() noexcept;
+  void carry(const std::vector<ItemState>& states, const std::vector<std::uint32_t>& item_ids);
+  void recommit();
   [[nodiscard]] std::uint64_t arena_for(const plan::Problem& problem) const;
 
   std::shared_ptr<Device> device_;
@@ -149,6 +153,7 @@ class Budget {
   Phase phase_ = Phase::building;
   Phase resumed_phase_ = Phase::discovery;
   std::unique_ptr<Executor> executor_;
+  std::vector<ItemState> carried_;  // by item, while there is no executor
   Ready present_;
   std::unique_ptr<Ready> pending_;
   bool swapped_ = false;                  // a program is in place

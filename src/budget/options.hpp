@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+
+#include "transfer/measure.hpp"
 
 namespace hoist {
 
@@ -13,6 +16,7 @@ struct BudgetOptions {
   std::uint32_t run_ahead_steps = 2;
   std::uint32_t plan_effort = 0;
   bool trust = false;
+  std::optional<LinkCurve> links;  // measured at the commit where not given
 };
 
 }  // namespace hoist

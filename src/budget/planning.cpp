@@ -100,9 +100,20 @@ void Budget::take_arena(Ready& ready, bool at_swap_if_refused) const {
 }
 
 void Budget::propose(Ready ready) {
-  pending_.reset();
   const bool shrinks = executor_ && ready.arena_bytes < executor_->residency().arena_bytes();
-  take_arena(ready, shrinks);
+  try {
+    take_arena(ready, shrinks);
+  } catch (const Error&) {
+    if (!pending_ || !pending_->arena) throw;
+    // A plan that waits to be swapped in makes room for the one that replaces it.
+    pending_->arena.reset();
+    try {
+      take_arena(ready, shrinks);
+    } catch (const Error&) {
+      take_arena(*pending_, true);
+      throw;
+    }
+  }
   pending_ = std::make_unique<Ready>(std::move(ready));
   replan_state_ = ReplanState::pending;
   replan_reason_.clear();
@@ -118,7 +129,7 @@ void Budget::swap(void* stream) {
     } else {
       executor_->swap(ready.program, ready.arena, stream);
     }
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     if (first || phase_ == Phase::suspended) throw;
     replan_state_ = ReplanState::failed;
     replan_reason_ = error.what();
@@ -169,8 +180,18 @@ void Budget::replan(const std::vector<std::uint32_t>& order, Phase phase, const 
   }
 }
 
-// After a step that ended well: what the lifecycle does next.
-void Budget::advance() {
+// After a step that ended well: what the lifecycle does next. Where that fails the step has still ended well.
+void Budget::advance() noexcept {
+  try {
+    next_phase();
+  } catch (const std::exception& error) {
+    replan_state_ = ReplanState::failed;
+    replan_reason_ = error.what();
+    log(HOIST_LOG_WARNING, "no other plan could be made, the old one goes on: ", error.what());
+  }
+}
+
+void Budget::next_phase() {
   const auto& sequence = executor_->sequence();
   if (sequence.empty() || pending_) return;
   if (phase_ == Phase::discovery) {
@@ -237,7 +258,7 @@ void Budget::set_budget(std::uint64_t bytes, double share) {
   if (phase_ != Phase::building) {
     const bool first = !swapped_;
     const Phase phase = first ? Phase::discovery : phase_;
-    propose(prepare(first ? pending_->order : present_.order, wanted_bytes(bytes, share), phase));
+    propose(prepare(present_.order, wanted_bytes(bytes, share), phase));
     if (first) present_.budget_bytes = pending_->budget_bytes;
   }
   options_.bytes = bytes;

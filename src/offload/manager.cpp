@@ -213,7 +213,7 @@ TensorFacts Manager::facts(std::uint32_t tensor) const {
   const bool transient = it.spec.flags == HOIST_TENSOR_TRANSIENT;
   facts.host = transient ? nullptr : it.pinned;
   if (!it.ready && it.spec.flags == HOIST_TENSOR_ADOPT) facts.host = it.spec.host;
-  if (!committed_) return facts;
+  if (!committed_ || !budget_->running()) return facts;
   const ItemState& state = budget_->item(it.item);
   facts.version = state.version;
   facts.on_device = state.place.set;

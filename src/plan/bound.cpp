@@ -93,60 +93,99 @@ double alone_us(const Problem& problem, LinkId link, std::uint64_t bytes) {
   return static_cast<double>(bytes) / problem.links[static_cast<std::size_t>(link)].bytes_per_us;
 }
 
-// Windows of units, wrapped where the step repeats: of what a window reads before it writes, all that the
-// arena cannot have held at its start is loaded inside it.
+// Windows of units. Of what a window reads before it writes, all that the arena cannot have held at its start is
+// loaded inside it; of what it writes and leaves alive, all that the arena cannot hold at its end is stored inside it.
 class Windows {
  public:
   Windows(const Problem& problem, double compute)
-      : problem_(problem), compute_(compute), uses_(uses_by_unit(problem)), seen_(problem.items.size(), none) {}
+      : problem_(problem),
+        compute_(compute),
+        uses_(uses_by_unit(problem)),
+        read_(problem.items.size(), none),
+        written_(problem.items.size(), none) {}
 
+  // The longest of: one window and the compute outside it; the windows of a step one after the other.
   double longest() {
-    const std::size_t units = problem_.units.size();
-    constexpr std::size_t most_steps = 4'000'000;  // reporting must not take longer than solving
-    const std::size_t starts = std::clamp<std::size_t>(most_steps / (uses_.values.size() + 1), 1, units);
+    const auto units = static_cast<std::uint32_t>(problem_.units.size());
+    constexpr std::size_t most_visits = 4'000'000;  // reporting must not take longer than solving
+    const std::size_t most_starts = std::max<std::size_t>(most_visits / (uses_.values.size() + units), 1);
+    const std::uint32_t starts = static_cast<std::uint32_t>(std::min<std::size_t>(most_starts, units));
+    std::vector<double> after(units + 1, 0);  // by unit: the longest chain of windows that ends before it
     double longest = 0;
-    for (std::size_t i = 0; i < starts; ++i) {
-      longest = std::max(longest, from(static_cast<std::uint32_t>(i * units / starts)));
+    for (std::uint32_t i = 0; i < starts; ++i) {
+      const auto start = static_cast<std::uint32_t>(std::uint64_t{i} * units / starts);
+      longest = std::max(longest, from(start, after));
+      if (starts < units)
+        chain_compute(after, start, static_cast<std::uint32_t>(std::uint64_t{i + 1} * units / starts));
     }
-    return longest;
+    return std::max(longest, after[units]);
   }
 
  private:
-  double from(std::uint32_t start) {
+  struct Bytes {
+    std::array<double, link_count> read{};
+    double dirty = 0;
+  };
+
+  double from(std::uint32_t start, std::vector<double>& after) {
     const auto units = static_cast<std::uint32_t>(problem_.units.size());
-    const auto arena = static_cast<double>(arena_of(problem_));
-    const bool empty = !problem_.cyclic && start == 0;  // a single shot begins with nothing
     const std::uint32_t length = problem_.cyclic ? units : units - start;
     double inside = 0;
     double longest = 0;
-    std::array<double, link_count> used{};
+    Bytes bytes;
     for (std::uint32_t k = 0; k < length; ++k) {
       const std::uint32_t unit = (start + k) % units;
       inside += problem_.units[unit].compute_us;
-      add(unit, start, used);
-      for (const std::size_t link : {std::size_t{0}, std::size_t{2}}) {
-        const double loaded = used[link] - (empty ? 0 : arena);
-        const double time = loaded / problem_.links[link].bytes_per_us;
-        longest = std::max(longest, compute_ - inside + std::max(inside, time));
-      }
+      add(unit, start, bytes);
+      const double time = std::max(inside, copies(bytes, start, unit));
+      longest = std::max(longest, compute_ - inside + time);
+      if (start + k < units) after[unit + 1] = std::max(after[unit + 1], after[start] + time);
     }
     return longest;
   }
 
-  void add(std::uint32_t unit, std::uint32_t start, std::array<double, link_count>& used) {
+  // Where not every unit starts a window, the units up to the next start count with their compute.
+  void chain_compute(std::vector<double>& after, std::uint32_t begin, std::uint32_t end) const {
+    for (std::uint32_t u = begin; u < end; ++u) {
+      after[u + 1] = std::max(after[u + 1], after[u] + problem_.units[u].compute_us);
+    }
+  }
+
+  [[nodiscard]] double copies(const Bytes& bytes, std::uint32_t start, std::uint32_t unit) const {
+    const auto arena = static_cast<double>(arena_of(problem_));
+    const bool first = !problem_.cyclic && start == 0;  // a single shot begins with nothing on the device
+    const bool last = !problem_.cyclic && unit + 1 == problem_.units.size();  // and ends with all on the host
+    const double held = first ? 0 : arena;
+    const auto over = [](double time) { return std::max(0.0, time); };
+    const double down = over(bytes.read[0] - held) / problem_.links[0].bytes_per_us;
+    const double up = over(bytes.dirty - (last ? 0 : arena)) / problem_.links[1].bytes_per_us;
+    const double peer = over(bytes.read[2] - held) / problem_.links[2].bytes_per_us;
+    const double both =
+        over(bytes.read[0] + bytes.read[2] - held) / (problem_.links[0].bytes_per_us + problem_.links[2].bytes_per_us);
+    return std::max({host_us(problem_, down, up), peer, both});
+  }
+
+  void add(std::uint32_t unit, std::uint32_t start, Bytes& bytes) {
     for (std::uint32_t i = uses_.begin[unit]; i < uses_.begin[unit + 1]; ++i) {
       const UnitUse& use = uses_.values[i];
-      if (seen_[use.item] == start) continue;
-      seen_[use.item] = start;
       const Item& item = problem_.items[use.item];
-      if (reads(item.uses[use.nth].mode)) used[static_cast<std::size_t>(item.link)] += static_cast<double>(item.bytes);
+      const Mode mode = item.uses[use.nth].mode;
+      const auto size = static_cast<double>(item.bytes);
+      if (read_[use.item] != start && reads(mode)) bytes.read[static_cast<std::size_t>(item.link)] += size;
+      read_[use.item] = start;  // what comes later in the window may still be there
+      if (written_[use.item] != start && writes(mode)) {
+        bytes.dirty += size;
+        written_[use.item] = start;
+      }
+      const bool dies = item.transient && use.nth + 1 == item.uses.size();
+      if (dies && written_[use.item] == start) bytes.dirty -= size;
     }
   }
 
   const Problem& problem_;
   const double compute_;
   const Rows<UnitUse> uses_;
-  std::vector<std::uint32_t> seen_;
+  std::vector<std::uint32_t> read_, written_;  // by item: the window's start
 };
 
 }  // namespace

@@ -88,7 +88,21 @@ class Homes {
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return bulk(a) > bulk(b); });
     if (from_nothing(order, tries)) return true;
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return uses(a) > uses(b); });
-    return from_nothing(order, tries);
+    if (from_nothing(order, tries)) return true;
+    return home_.size() <= 64 && shuffled(order);
+  }
+
+  // Small problems at their smallest budgets can need an unlikely order: many are tried, always the same.
+  bool shuffled(std::vector<std::uint32_t> order) {
+    std::uint64_t random = 1;
+    for (std::uint32_t tries = 0; tries < 2000; ++tries) {
+      for (std::size_t i = order.size(); i > 1; --i) {
+        random = random * 6364136223846793005U + 1442695040888963407U;
+        std::swap(order[i - 1], order[(random >> 33) % i]);
+      }
+      if (from_nothing(order, 1)) return true;
+    }
+    return false;
   }
 
   std::uint64_t height() {

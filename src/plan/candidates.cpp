@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/candidates.hpp"
+
+#include "base/error.hpp"
+#include "plan/simulate.hpp"
+
+namespace hoist::plan {
+
+Workshop::Workshop(const Model& of, const SolveOptions& options) : model(of), options_(options) {}
+
+void Workshop::check_time() const {
+  if (options_.time_limit_seconds <= 0) return;
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
+  if (taken.count() > options_.time_limit_seconds) {
+    fail(HOIST_ERROR_ABORTED, text("planning took more than the limit of ", options_.time_limit_seconds, " seconds"),
+         "a longer limit, or less effort");
+  }
+}
+
+std::optional<double> Workshop::try_draft(Draft draft, const PlaceOptions& options) {
+  check_time();
+  if (!place(model, draft, options)) return std::nullopt;
+  if (options.grow) grow_in_place(model, draft, std::vector<std::uint32_t>(model.gaps.size(), model.units));
+  Plan plan = emit(model, draft, stays_of(model, draft));
+  const Simulation run = simulate(model.problem, compile(model.problem, model.uses, plan), {});
+  if (run.step_us < best_us_) {
+    best_us_ = run.step_us;
+    best_plan_ = std::move(plan);
+    best_draft_ = std::move(draft);
+    best_options_ = options;
+  }
+  return run.step_us;
+}
+
+void Workshop::try_plan(Plan plan) {
+  const Simulation run = simulate(model.problem, compile(model.problem, model.uses, plan), {});
+  if (run.step_us >= best_us_) return;
+  best_us_ = run.step_us;
+  best_plan_ = std::move(plan);
+  best_draft_ = {};
+}
+
+}  // namespace hoist::plan

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// From choices to plans that have been simulated; the best one is kept.
+#pragma once
+
+#include <chrono>
+#include <limits>
+#include <optional>
+
+#include "plan/choose.hpp"
+#include "plan/model.hpp"
+#include "plan/place.hpp"
+#include "plan/planner.hpp"
+
+namespace hoist::plan {
+
+class Workshop {
+ public:
+  Workshop(const Model& model, const SolveOptions& options);
+
+  // Places, emits and simulates; keeps the plan where it beats the best. The step's time, or nothing where it
+  // could not be placed.
+  std::optional<double> try_draft(Draft draft, const PlaceOptions& options);
+  void try_plan(Plan plan);
+
+  [[nodiscard]] bool has_best() const { return best_us_ < std::numeric_limits<double>::infinity(); }
+  [[nodiscard]] double best_us() const { return best_us_; }
+  [[nodiscard]] const Draft& best_draft() const { return best_draft_; }
+  [[nodiscard]] const PlaceOptions& best_options() const { return best_options_; }
+  [[nodiscard]] bool best_is_draft() const { return !best_draft_.evicted.empty(); }
+  Plan take_best() { return std::move(best_plan_); }
+
+  // Throws Error(ABORTED) past the time limit, the only thing that a clock decides.
+  void check_time() const;
+
+  const Model& model;
+
+ private:
+  const SolveOptions& options_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  double best_us_ = std::numeric_limits<double>::infinity();
+  Plan best_plan_;
+  Draft best_draft_;
+  PlaceOptions best_options_;
+};
+
+}  // namespace hoist::plan

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/equalize.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace hoist::plan {
+namespace {
+
+struct Sum {  // one way to stream a part of a unit's items over one link
+  double time = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t ops = 0;
+  std::uint32_t code = 0;  // how many of each group, mixed radix
+};
+
+struct Group {  // equal items of a unit: which of them goes decides nothing
+  double time = 0;
+  std::uint64_t size = 0;
+  std::vector<std::uint32_t> gaps;
+  bool whole = false;  // all or none
+};
+
+struct Menu {  // what a unit can stream over a link, by time
+  std::uint32_t unit = 0;
+  std::uint32_t link = 0;
+  std::vector<Group> groups;
+  std::shared_ptr<const std::vector<Sum>> sums;
+};
+
+constexpr std::size_t most_sums = 2048;
+
+std::uint32_t choices(const Group& group) {
+  return group.whole ? 2 : static_cast<std::uint32_t>(group.gaps.size()) + 1;
+}
+
+std::vector<Sum> all_sums(const std::vector<Group>& groups) {
+  std::vector<Sum> sums(1);
+  std::uint32_t radix = 1;
+  for (const Group& group : groups) {
+    const std::size_t before = sums.size();
+    const std::uint32_t step = group.whole ? static_cast<std::uint32_t>(group.gaps.size()) : 1;
+    for (std::uint32_t n = 1; n < choices(group); ++n) {
+      for (std::size_t i = 0; i < before; ++i) {
+        const std::uint32_t count = n * step;
+        sums.push_back({sums[i].time + count * group.time, sums[i].bytes + count * group.size, sums[i].ops + count,
+                        sums[i].code + n * radix});
+      }
+    }
+    radix *= choices(group);
+  }
+  std::sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) {
+    return a.time != b.time ? a.time < b.time : a.ops != b.ops ? a.ops < b.ops : a.code < b.code;
+  });
+  return sums;
+}
+
+// The largest groups keep their counts while the sums stay few; the rest goes all or none.
+void limit(std::vector<Group>& groups, std::size_t most) {
+  std::sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.size > b.size; });
+  std::size_t product = 1;
+  std::size_t kept = 0;
+  for (; kept < groups.size() && product * choices(groups[kept]) * 2 <= most; ++kept) product *= choices(groups[kept]);
+  if (kept + 1 >= groups.size()) {
+    if (kept < groups.size()) groups[kept].whole = true;
+    return;
+  }
+  Group rest;
+  rest.whole = true;
+  for (std::size_t i = kept; i < groups.size(); ++i) {
+    const auto count = static_cast<double>(groups[i].gaps.size());
+    rest.time += groups[i].time * count;
+    rest.size += groups[i].size * groups[i].gaps.size();
+    rest.gaps.insert(rest.gaps.end(), groups[i].gaps.begin(), groups[i].gaps.end());
+  }
+  rest.time /= static_cast<double>(rest.gaps.size());
+  rest.size /= rest.gaps.size();
+  groups.resize(kept);
+  groups.push_back(std::move(rest));
+}
+
+}  // namespace
+
+class Equalizer::Rooms {
+ public:
+  explicit Rooms(const Model& model) : model_(model) {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::map<std::uint64_t, Group>> found;
+    for (std::uint32_t g = 0; g < model.gaps.size(); ++g) {
+      const Gap& gap = model.gaps[g];
+      if (!model.can_evict(gap) || gap.between + 1 != model.units || !gap.loads) continue;
+      Group& group = found[{gap.to, static_cast<std::uint32_t>(model.link(gap))}][model.problem.items[gap.item].bytes];
+      group.time = gap.load_us;
+      group.size = model.size[gap.item];
+      group.gaps.push_back(g);
+    }
+    const std::size_t most = std::clamp<std::size_t>(400'000 / (found.size() + 1), 32, most_sums);
+    std::map<std::vector<std::pair<std::uint64_t, std::size_t>>, std::shared_ptr<const std::vector<Sum>>> known;
+    for (auto& [key, by_size] : found) {
+      Menu menu{key.first, key.second, {}, nullptr};
+      std::vector<std::pair<std::uint64_t, std::size_t>> shape{{key.second, 0}};
+      for (auto& [bytes, group] : by_size) {
+        shape.emplace_back(bytes, group.gaps.size());
+        menu.groups.push_back(std::move(group));
+      }
+      limit(menu.groups, most);
+      auto& sums = known[shape];
+      if (!sums) sums = std::make_shared<const std::vector<Sum>>(all_sums(menu.groups));
+      menu.sums = sums;
+      menus_.push_back(std::move(menu));
+    }
+  }
+
+  bool run(const EqualizeOptions& options, Draft& draft) const {
+    if (menus_.empty()) return false;
+    for (const Menu& menu : menus_) {
+      for (const Group& group : menu.groups) {
+        for (const std::uint32_t g : group.gaps) draft.evicted[g] = 0;
+      }
+    }
+    const std::vector<std::uint64_t> bytes = occupancy(model_, draft);
+    double high = 0;
+    for (const Menu& menu : menus_) high = std::max(high, menu.sums->back().time / options.weight[menu.unit]);
+    double low = 0;
+    std::vector<std::uint32_t> best = pick(high * 1.001, options);
+    if (!fits(best, bytes, options.cap)) return false;
+    for (int i = 0; i < 24; ++i) {
+      const double middle = (low + high) / 2;
+      std::vector<std::uint32_t> picked = pick(middle, options);
+      if (fits(picked, bytes, options.cap)) {
+        high = middle;
+        best = std::move(picked);
+      } else {
+        low = middle;
+      }
+    }
+    apply(best, draft);
+    return true;
+  }
+
+ private:
+  // By menu, the sum that comes next to the target time of its unit.
+  [[nodiscard]] std::vector<std::uint32_t> pick(double target, const EqualizeOptions& options) const {
+    std::vector<std::uint32_t> picked(menus_.size());
+    std::array<double, link_count> carry{};
+    for (std::size_t m = 0; m < menus_.size(); ++m) {
+      const Menu& menu = menus_[m];
+      const auto& sums = *menu.sums;
+      const double want = target * options.weight[menu.unit] + (options.carry ? carry[menu.link] : 0);
+      auto it = std::lower_bound(sums.begin(), sums.end(), want, [](const Sum& a, double t) { return a.time < t; });
+      if (it == sums.end()) --it;
+      if (options.carry && it != sums.begin() && want - std::prev(it)->time < it->time - want) --it;
+      if (options.carry) carry[menu.link] = std::min(want - it->time, sums.back().time);
+      picked[m] = static_cast<std::uint32_t>(it - sums.begin());
+    }
+    return picked;
+  }
+
+  // Everything streamed is away during every unit but its own.
+  [[nodiscard]] bool fits(const std::vector<std::uint32_t>& picked, const std::vector<std::uint64_t>& bytes,
+                          std::uint64_t cap) const {
+    std::uint64_t away = 0;
+    std::vector<std::uint64_t> own(model_.units, 0);
+    for (std::size_t m = 0; m < menus_.size(); ++m) {
+      const Sum& sum = (*menus_[m].sums)[picked[m]];
+      away += sum.bytes;
+      own[menus_[m].unit] += sum.bytes;
+    }
+    for (std::uint32_t u = 0; u < model_.units; ++u) {
+      if (bytes[u] + own[u] > cap + away) return false;
+    }
+    return true;
+  }
+
+  void apply(const std::vector<std::uint32_t>& picked, Draft& draft) const {
+    for (std::size_t m = 0; m < menus_.size(); ++m) {
+      std::uint32_t code = (*menus_[m].sums)[picked[m]].code;
+      for (const Group& group : menus_[m].groups) {
+        std::size_t count = code % choices(group);
+        code /= choices(group);
+        if (group.whole) count *= group.gaps.size();
+        for (std::size_t i = 0; i < count; ++i) draft.evicted[group.gaps[i]] = 1;
+      }
+    }
+  }
+
+  const Model& model_;
+  std::vector<Menu> menus_;  // by unit, then link
+};
+
+Equalizer::Equalizer(const Model& model) : rooms_(std::make_unique<Rooms>(model)) {}
+Equalizer::~Equalizer() = default;
+
+bool Equalizer::run(const EqualizeOptions& options, Draft& draft) const { return rooms_->run(options, draft); }
+
+}  // namespace hoist::plan

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/recipe.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "plan/launch.hpp"
+
+namespace hoist::plan {
+namespace {
+
+constexpr double never = std::numeric_limits<double>::infinity();
+constexpr std::uint8_t weight_kinds = 10;
+
+auto as_tuple(const Recipe& r) {
+  return std::make_tuple(r.stream, r.reserve, r.weight, r.only_needed, r.late, r.place.order, r.place.best_fit,
+                         r.place.tail, r.place.grow);
+}
+
+}  // namespace
+
+bool operator<(const Recipe& a, const Recipe& b) { return as_tuple(a) < as_tuple(b); }
+
+Cook::Cook(Workshop& workshop, double bound_us)
+    : workshop_(workshop), model_(workshop.model), equalizer_(workshop.model), bound_us_(bound_us) {
+  Draft draft = keep_everything(model_);
+  const ChooseOptions options{model_.arena, std::vector<double>(model_.units, 1), {}};
+  step_us_ = model_.compute_us;
+  if (!choose(model_, options, draft)) return;
+  for (std::uint32_t g = 0; g < model_.gaps.size(); ++g) {
+    if (draft.evicted[g] == 0 || !model_.gaps[g].loads) continue;
+    stream_bytes_ += static_cast<double>(model_.size[model_.gaps[g].item]) / model_.units;
+  }
+  step_us_ = std::max(step_us_, copies_us(model_, draft));
+}
+
+// The more has been tried, the less is worth trying on; small problems have much to spare.
+bool Cook::is_good() const {
+  const double work = static_cast<double>(tries_) * static_cast<double>(model_.gaps.size() + model_.units);
+  return workshop_.best_us() <= bound_us_ * (1 + 1e-6 + 0.02 * std::min(1.0, work / 150'000));
+}
+
+// A share of 1 on average: equal, by own compute, by that of the unit before (its loads come then), or by the mean
+// of the neighbours' (the middle of what a full link allows); mixed with equal shares of the stall; or capped.
+std::vector<double> Cook::weights(std::uint8_t kind) const {
+  std::vector<double> weight(model_.units, 1);
+  const double mean = model_.compute_us / model_.units;
+  if (kind == 0 || mean <= 0) return weight;
+  const double part = kind <= 3 ? model_.compute_us / step_us_ : 1;
+  const std::uint32_t where = (kind - 1U) % 3;
+  for (std::uint32_t u = 0; u < model_.units; ++u) {
+    const auto compute = [&](std::int64_t unit) { return model_.problem.units[model_.wrap(unit)].compute_us / mean; };
+    const double own = compute(u);
+    const double before = compute(std::int64_t{u} - 1);
+    const double around = (before + compute(std::int64_t{u} + 1)) / 2;
+    const double share = where == 0 ? own : where == 1 ? before : around;
+    weight[u] = std::max(0.01, 1 - part + part * (kind >= 7 ? std::min(share, 1.5) : share));
+  }
+  return weight;
+}
+
+std::optional<Draft> Cook::choose_draft(const Recipe& recipe) {
+  const double reserve = recipe.reserve * stream_bytes_;
+  if (reserve >= static_cast<double>(model_.arena)) return std::nullopt;
+  const std::uint64_t cap = model_.arena - static_cast<std::uint64_t>(reserve);
+  Draft draft = keep_everything(model_);
+  const std::vector<double> weight = weights(recipe.weight);
+  if (!choose(model_, {cap, weight, {}}, draft)) return std::nullopt;
+  if (recipe.stream == Stream::greedy) return draft;
+  if (!equalizer_.run({cap, weight, recipe.stream == Stream::carry}, draft)) return std::nullopt;
+  return draft;
+}
+
+void Cook::set_late(const Recipe& recipe, Draft& draft) const {
+  if (recipe.late == 0) return;
+  for (const Stay& stay : stays_of(model_, draft)) {
+    if (stay.out == none || stay.written < 0 || model_.gaps[stay.out].outside) continue;
+    draft.late[stay.out] = std::min<std::uint32_t>(recipe.late, model_.gaps[stay.out].between - 1);
+  }
+}
+
+double Cook::taste(const Recipe& recipe) {
+  const auto known = tasted_.find(recipe);
+  if (known != tasted_.end()) return known->second;
+  double& time = tasted_[recipe];
+  time = never;
+  ++tries_;
+  std::optional<Draft> draft = choose_draft(recipe);
+  if (!draft) return time;
+  set_late(recipe, *draft);
+  std::vector<std::uint32_t> most(model_.gaps.size(), model_.units);
+  if (recipe.only_needed) most = needed_leads(model_, *draft, std::max(step_us_, copies_us(model_, *draft)));
+  grow(model_, *draft, model_.arena, most);
+  time = workshop_.try_draft(std::move(*draft), recipe.place).value_or(never);
+  return time;
+}
+
+template <typename Field, typename Values>
+bool Cook::vary(Recipe& recipe, double& time, Field field, const Values& values) {
+  const Recipe from = recipe;
+  bool better = false;
+  for (const auto value : values) {
+    if (tries_ >= most_tries_ || is_good()) break;
+    Recipe other = from;
+    field(other) = static_cast<std::decay_t<decltype(field(other))>>(value);
+    const double its = taste(other);
+    if (its >= time) continue;
+    time = its;
+    recipe = other;
+    better = true;
+  }
+  return better;
+}
+
+bool Cook::improve(Recipe& recipe, double& time) {
+  const double at = recipe.reserve;
+  const std::vector<double> near = {at + 0.5, at - 0.5, at + 0.25, at - 0.25, at + 1, at - 1, at * 1.5, at * 0.75};
+  std::vector<double> reserves;
+  for (const double value : near) {
+    if (value >= 0) reserves.push_back(value);
+  }
+  std::vector<int> kinds;
+  for (int kind = 0; kind < weight_kinds; ++kind) kinds.push_back(kind);
+  bool better = vary(
+      recipe, time, [](Recipe & r) -> auto& { return r.reserve; }, reserves);
+  better |= vary(
+      recipe, time, [](Recipe & r) -> auto& { return r.place.order; }, std::array{0, 1, 2, 3});
+  better |= vary(
+      recipe, time, [](Recipe & r) -> auto& { return r.weight; }, kinds);
+  better |= vary(
+      recipe, time, [](Recipe & r) -> auto& { return r.place.grow; }, std::array{false, true});
+  better |= vary(
+      recipe, time, [](Recipe & r) -> auto& { return r.place.tail; }, std::array{0, 1, 2});
+  better |= vary(
+      recipe, time, [](Recipe & r) -> auto& { return r.place.best_fit; }, std::array{false, true});
+  better |= vary(
+      recipe, time, [](Recipe & r) -> auto& { return r.only_needed; }, std::array{false, true});
+  better |= vary(
+      recipe, time, [](Recipe & r) -> auto& { return r.late; }, std::array{0, 1, 2});
+  better |= vary(
+      recipe, time, [](Recipe & r) -> auto& { return r.stream; }, std::array{0, 1, 2});
+  return better;
+}
+
+void Cook::descend(std::uint64_t most_tries) {
+  most_tries_ = most_tries;
+  for (const Stream stream : {Stream::carry, Stream::greedy, Stream::above}) {
+    for (const double reserve : {1.0, 2.5, 0.25}) {
+      Recipe recipe;
+      recipe.stream = stream;
+      recipe.reserve = reserve;
+      recipe.place.order = PlaceOrder::time;
+      recipe.place.grow = true;
+      if (tries_ >= most_tries_ || is_good()) return;
+      double time = taste(recipe);
+      while (improve(recipe, time)) {
+      }
+    }
+  }
+}
+
+}  // namespace hoist::plan

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recipes: the few parameters from which a whole draft follows, and a descent over them.
+#pragma once
+
+#include <map>
+
+#include "plan/candidates.hpp"
+#include "plan/equalize.hpp"
+
+namespace hoist::plan {
+
+enum class Stream : std::uint8_t { greedy, above, carry };
+
+struct Recipe {
+  Stream stream = Stream::carry;
+  double reserve = 1;        // bytes kept for loads ahead, in what a unit streams on average
+  std::uint8_t weight = 3;   // which share of link time each unit gets: see Cook::weights
+  bool only_needed = false;  // leads as a deadline schedule asks for, instead of as early as possible
+  std::uint8_t late = 0;     // units by which stores wait
+  PlaceOptions place{};
+
+  friend bool operator<(const Recipe& a, const Recipe& b);
+};
+
+class Cook {
+ public:
+  Cook(Workshop& workshop, double bound_us);
+
+  // The best recipes by coordinate descent from a few starts.
+  void descend(std::uint64_t most_tries);
+  [[nodiscard]] std::uint64_t tries() const { return tries_; }
+  [[nodiscard]] bool is_good() const;
+
+ private:
+  double taste(const Recipe& recipe);
+  bool improve(Recipe& recipe, double& time);
+  template <typename Field, typename Values>
+  bool vary(Recipe& recipe, double& time, Field field, const Values& values);
+  [[nodiscard]] std::vector<double> weights(std::uint8_t kind) const;
+  std::optional<Draft> choose_draft(const Recipe& recipe);
+  void set_late(const Recipe& recipe, Draft& draft) const;
+
+  Workshop& workshop_;
+  const Model& model_;
+  Equalizer equalizer_;
+  double bound_us_ = 0;
+  double stream_bytes_ = 0;  // what a unit streams on average
+  double step_us_ = 0;       // a first guess
+  std::uint64_t tries_ = 0;
+  std::uint64_t most_tries_ = 0;
+  std::map<Recipe, double> tasted_;
+};
+
+}  // namespace hoist::plan

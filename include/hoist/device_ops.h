@@ -59,7 +59,7 @@ typedef struct hoist_device_ops_t {
   hoist_status_t (*query_memory)(void* self, uint64_t* out_free, uint64_t* out_total);
   /** Optional. Changes a setting of the open device. */
   hoist_status_t (*set)(void* self, const char* key, const char* value);
-  /** Required. The clock by which events are timed, in µs. */
+  /** Required. A clock that runs as that of events does, in µs; where it starts is the device's choice. */
   hoist_status_t (*get_time)(void* self, double* out_us);
 
   /* ---- memory ---- */
@@ -67,7 +67,11 @@ typedef struct hoist_device_ops_t {
   hoist_status_t (*memory_create)(void* self, uint64_t bytes, void** out_memory);
   /** Required; may block. Nothing uses it any more. */
   void (*memory_destroy)(void* self, void* memory);
-  /** Required; may block. Makes touched host memory fit for asynchronous copies (pins it). */
+  /**
+   * Required; may block. Makes touched host memory fit for asynchronous copies (pins it).
+   * HOIST_ERROR_ALREADY_EXISTS: somebody pinned it before, or a part of it. HOIST_ERROR_UNSUPPORTED: it cannot be
+   * pinned, and copies work without. Either way hoist goes on; other failures fail the caller.
+   */
   hoist_status_t (*host_register)(void* self, void* memory, uint64_t bytes);
   /** Required; may block. Undoes host_register of exactly that range. */
   hoist_status_t (*host_unregister)(void* self, void* memory, uint64_t bytes);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 
 namespace hoist {
 namespace {
@@ -18,10 +19,36 @@ PinnedArena::PinnedArena(std::shared_ptr<Device> device, std::uint64_t limit_byt
     : device_(std::move(device)), limit_bytes_(limit_bytes) {}
 
 PinnedArena::~PinnedArena() {
-  for (const auto& [begin, extent] : extents_) {
-    device_->host_unregister(reinterpret_cast<void*>(begin), extent.bytes);
+  for (const auto& [begin, extent] : extents_) unpin(reinterpret_cast<void*>(begin), extent.bytes, extent.pin);
+  for (const auto& [memory, held] : slabs_) unpin(memory, held.slab.bytes(), held.pin);
+}
+
+PinnedArena::Pin PinnedArena::pin(void* memory, std::uint64_t bytes) {
+  try {
+    device_->host_register(memory, bytes);
+    return Pin::ours;
+  } catch (const Error& error) {
+    if (error.code() == HOIST_ERROR_ALREADY_EXISTS) return Pin::others;
+    if (error.code() != HOIST_ERROR_UNSUPPORTED) throw;
+    pageable_bytes_ += bytes;
+    log(HOIST_LOG_WARNING, error.what(), "; ", pageable_bytes_,
+        " bytes of host memory are pageable in all: ", error.hint());
+    return Pin::refused;
   }
-  for (const auto& [memory, slab] : slabs_) device_->host_unregister(memory, slab.bytes());
+}
+
+void PinnedArena::tell() noexcept {
+  std::string refusal;
+  {
+    std::lock_guard lock(mutex_);
+    refusal.swap(refusal_);
+  }
+  if (!refusal.empty()) log_message(HOIST_LOG_WARNING, refusal.c_str());
+}
+
+void PinnedArena::unpin(void* memory, std::uint64_t bytes, Pin pin) noexcept {
+  if (pin == Pin::ours) device_->host_unregister(memory, bytes);
+  if (pin == Pin::refused) pageable_bytes_ -= bytes;
 }
 
 void PinnedArena::check_limit(std::uint64_t more) const {
@@ -35,18 +62,19 @@ void PinnedArena::check_limit(std::uint64_t more) const {
 void* PinnedArena::allocate(std::uint64_t bytes) {
   if (bytes == 0) return nullptr;
   if (bytes > (std::uint64_t{1} << 62)) fail(HOIST_ERROR_OUT_OF_MEMORY, text("asked for ", bytes, " bytes"));
+  const Teller teller{*this};
   std::lock_guard lock(mutex_);
   check_limit(pages_up(bytes));
   Slab slab(bytes);
   void* memory = slab.base();
-  const auto added = slabs_.emplace(memory, std::move(slab)).first;
+  const auto added = slabs_.emplace(memory, PinnedSlab{std::move(slab)}).first;
   try {
-    device_->host_register(memory, added->second.bytes());
+    added->second.pin = pin(memory, added->second.slab.bytes());
   } catch (...) {
     slabs_.erase(added);
     throw;
   }
-  pinned_bytes_ += added->second.bytes();
+  pinned_bytes_ += added->second.slab.bytes();
   return memory;
 }
 
@@ -58,8 +86,8 @@ void PinnedArena::release(void* memory) {
     fail(HOIST_ERROR_INVALID_ARGUMENT, text(memory, " is no pinned memory of this arena"),
          "release what allocate gave");
   }
-  device_->host_unregister(memory, found->second.bytes());
-  pinned_bytes_ -= found->second.bytes();
+  unpin(memory, found->second.slab.bytes(), found->second.pin);
+  pinned_bytes_ -= found->second.slab.bytes();
   slabs_.erase(found);
 }
 
@@ -75,7 +103,7 @@ void PinnedArena::add_extent(std::uintptr_t begin, std::uintptr_t end) {
   check_limit(bytes);
   const auto added = extents_.emplace(begin, Extent{bytes, 1}).first;
   try {
-    device_->host_register(reinterpret_cast<void*>(begin), bytes);
+    added->second.pin = pin(reinterpret_cast<void*>(begin), bytes);
   } catch (...) {
     extents_.erase(added);
     throw;
@@ -111,7 +139,7 @@ void PinnedArena::drop_pieces(std::uintptr_t begin, std::uintptr_t end) {
       ++next;
       continue;
     }
-    device_->host_unregister(reinterpret_cast<void*>(next->first), next->second.bytes);
+    unpin(reinterpret_cast<void*>(next->first), next->second.bytes, next->second.pin);
     adopted_bytes_ -= next->second.bytes;
     next = extents_.erase(next);
   }
@@ -133,6 +161,7 @@ void PinnedArena::adopt(void* memory, std::uint64_t bytes) {
     fail(HOIST_ERROR_INVALID_ARGUMENT, text("host memory ", memory, " with ", bytes, " bytes cannot be adopted"),
          "give memory of the caller's");
   }
+  const Teller teller{*this};
   std::lock_guard lock(mutex_);
   const auto at = cuts(memory, bytes);
   const auto added = adoptions_.emplace(address(memory), bytes);
@@ -168,6 +197,11 @@ std::uint64_t PinnedArena::pinned_bytes() const {
 std::uint64_t PinnedArena::adopted_bytes() const {
   std::lock_guard lock(mutex_);
   return adopted_bytes_;
+}
+
+std::uint64_t PinnedArena::pageable_bytes() const {
+  std::lock_guard lock(mutex_);
+  return pageable_bytes_;
 }
 
 }  // namespace hoist

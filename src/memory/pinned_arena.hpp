@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pinned host memory of a device: slabs of exactly the size asked for, and callers' memory registered where
-// it is. One cap over both. Safe for several threads.
+// it is. One cap over both. Where the device cannot pin (HOIST_ERROR_UNSUPPORTED) memory stays pageable: copies
+// are right but slow, so that is counted and said in the log. Safe for several threads.
 #pragma once
 
 #include <array>
@@ -8,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "device/device.hpp"
 #include "memory/slab.hpp"
@@ -36,14 +38,30 @@ class PinnedArena {
 
   [[nodiscard]] std::uint64_t pinned_bytes() const;   // of slabs, whole pages
   [[nodiscard]] std::uint64_t adopted_bytes() const;  // of callers, whole pages, each counted once
+  // Of both, what the device refused to pin.
+  [[nodiscard]] std::uint64_t pageable_bytes() const;
 
  private:
+  enum class Pin : std::uint8_t { ours, others, refused };
+  struct PinnedSlab {
+    Slab slab;
+    Pin pin = Pin::ours;
+  };
   struct Extent {  // pages that are registered in one piece
     std::uint64_t bytes = 0;
     std::uint64_t adoptions = 0;
+    Pin pin = Pin::ours;
   };
   using Extents = std::map<std::uintptr_t, Extent>;
 
+  // Logs what was refused, once the lock is released: a log callback may call whom it likes.
+  struct Teller {
+    PinnedArena& arena;
+    ~Teller() { arena.tell(); }
+  };
+  void tell() noexcept;
+  Pin pin(void* memory, std::uint64_t bytes);
+  void unpin(void* memory, std::uint64_t bytes, Pin pin) noexcept;
   static std::array<std::uintptr_t, 4> cuts(const void* memory, std::uint64_t bytes);
   void check_limit(std::uint64_t more) const;
   void adopt_piece(std::uintptr_t begin, std::uintptr_t end);
@@ -54,11 +72,13 @@ class PinnedArena {
   std::shared_ptr<Device> device_;
   const std::uint64_t limit_bytes_;
   mutable std::mutex mutex_;
-  std::map<void*, Slab> slabs_;
+  std::map<void*, PinnedSlab> slabs_;
   std::multimap<std::uintptr_t, std::uint64_t> adoptions_;  // begin, bytes: as asked for
   Extents extents_;                                         // disjoint
   std::uint64_t pinned_bytes_ = 0;
   std::uint64_t adopted_bytes_ = 0;
+  std::uint64_t pageable_bytes_ = 0;
+  std::string refusal_;  // not yet said
 };
 
 }  // namespace hoist

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bad surroundings of the cuda device: each test runs with a stand-in driver that is in that mood
+// (stand_in/stand_in.cmake), and says so where it is run without.
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "memory/pinned_arena.hpp"
+#include "support/device_objects.hpp"
+
+namespace hoist {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string mood() {
+  const char* given = std::getenv("STAND_IN_CUDA");
+  return given == nullptr ? "" : given;
+}
+
+#define NEEDS_MOOD(wanted) \
+  if (mood() != (wanted)) GTEST_SKIP() << "runs with a stand-in driver in the mood '" << (wanted) << "'"
+
+struct Failure {
+  hoist_status_t code = HOIST_OK;
+  std::string words;
+  std::string hint;
+};
+
+template <typename Call>
+Failure failure_of(Call&& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return {error.code(), error.what(), error.hint()};
+  }
+  return {};
+}
+
+TEST(CudaSurroundings, NoDriver) {
+  NEEDS_MOOD("");
+  const Failure failure = failure_of([] { Device::open("cuda:0"); });
+  if (failure.code == HOIST_OK) GTEST_SKIP() << "there is a driver here";
+  EXPECT_EQ(HOIST_ERROR_NOT_FOUND, failure.code);
+  EXPECT_THAT(failure.words, HasSubstr("libcuda.so.1"));
+  EXPECT_EQ("host:0", Device::open("host:0")->name());
+}
+
+TEST(CudaSurroundings, AncientDriver) {
+  NEEDS_MOOD("ancient");
+  const Failure failure = failure_of([] { Device::open("cuda:0"); });
+  EXPECT_EQ(HOIST_ERROR_UNSUPPORTED, failure.code);
+  EXPECT_THAT(failure.words, HasSubstr("cuGetProcAddress"));
+}
+
+TEST(CudaSurroundings, NoVisibleDevices) {
+  NEEDS_MOOD("no-devices");
+  const Failure failure = failure_of([] { Device::open("cuda:0"); });
+  EXPECT_EQ(HOIST_ERROR_NOT_FOUND, failure.code);
+  EXPECT_THAT(failure.words, HasSubstr("CUDA_ERROR_NO_DEVICE"));
+  EXPECT_THAT(failure.hint, HasSubstr("CUDA_VISIBLE_DEVICES is ''"));
+}
+
+TEST(CudaSurroundings, AMissingSymbolIsNamed) {
+  NEEDS_MOOD("lacks=cuLaunchHostFunc");
+  const Failure failure = failure_of([] { Device::open("cuda:0"); });
+  EXPECT_EQ(HOIST_ERROR_UNSUPPORTED, failure.code);
+  EXPECT_THAT(failure.words, HasSubstr("cuLaunchHostFunc"));
+}
+
+TEST(CudaSurroundings, OptionsAreUnknown) {
+  NEEDS_MOOD("no-batches");
+  const Failure failure = failure_of([] { Device::open("cuda:0?mode=fast"); });
+  EXPECT_EQ(HOIST_ERROR_INVALID_ARGUMENT, failure.code);
+  EXPECT_THAT(failure.words, HasSubstr("mode=fast"));
+  EXPECT_THAT(Device::open("cuda:0")->properties().description, HasSubstr("no batches"));
+}
+
+TEST(CudaSurroundings, RefusedPinningIsCountedAndCopiesGoOn) {
+  NEEDS_MOOD("refuses-pinning");
+  const auto device = Device::open("cuda:0");
+  PinnedArena arena(device, 0);
+  auto* host = static_cast<std::uint8_t*>(arena.allocate(10000));
+  EXPECT_EQ(12288U, arena.pageable_bytes());
+  std::memset(host, 0x3C, 10000);
+  test::StreamOf stream(device);
+  test::DeviceMemory memory(device, 10000);
+  std::vector<std::uint8_t> back(10000);
+  device->copy(stream.get(), HOIST_COPY_H2D, memory.get(), host, 10000);
+  device->copy(stream.get(), HOIST_COPY_D2H, back.data(), memory.get(), 10000);
+  device->stream_wait(stream.get());
+  EXPECT_EQ(std::vector<std::uint8_t>(10000, 0x3C), back);
+  arena.adopt(back.data(), back.size());
+  EXPECT_GE(arena.pageable_bytes(), 12288U + 10000U);
+  arena.disown(back.data(), back.size());
+  arena.release(host);
+  EXPECT_EQ(0U, arena.pageable_bytes());
+}
+
+TEST(CudaSurroundings, ABrokenContextIsToldAsTheUsersOwn) {
+  NEEDS_MOOD("sticky");
+  const auto device = Device::open("cuda:0");
+  test::DeviceMemory memory(device, 4096);
+  std::uint8_t host[16] = {};
+  void* stream = device->stream_create();
+  const Failure failure = failure_of([&] { device->copy(stream, HOIST_COPY_H2D, memory.get(), host, sizeof host); });
+  EXPECT_EQ(HOIST_ERROR_DEVICE, failure.code);
+  EXPECT_THAT(failure.words, HasSubstr("cuMemcpyHtoDAsync of 16 bytes"));
+  EXPECT_THAT(failure.words, HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS (700)"));
+  EXPECT_THAT(failure.hint, HasSubstr("compute-sanitizer"));
+  EXPECT_EQ(HOIST_ERROR_DEVICE, failure_of([&] { device->stream_wait(stream); }).code);
+  device->stream_destroy(stream);
+}
+
+}  // namespace
+}  // namespace hoist

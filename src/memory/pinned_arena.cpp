@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
@@ -31,8 +32,7 @@ PinnedArena::Pin PinnedArena::pin(void* memory, std::uint64_t bytes) {
     if (error.code() == HOIST_ERROR_ALREADY_EXISTS) return Pin::others;
     if (error.code() != HOIST_ERROR_UNSUPPORTED) throw;
     pageable_bytes_ += bytes;
-    log(HOIST_LOG_WARNING, error.what(), "; ", pageable_bytes_,
-        " bytes of host memory are pageable in all: ", error.hint());
+    refusal_ = text(error.what(), "; ", pageable_bytes_, " bytes of host memory are pageable in all: ", error.hint());
     return Pin::refused;
   }
 }
@@ -98,78 +98,68 @@ PinnedArena::Extents::iterator PinnedArena::first_extent(std::uintptr_t begin) {
   return found;
 }
 
-void PinnedArena::add_extent(std::uintptr_t begin, std::uintptr_t end) {
-  const std::uint64_t bytes = end - begin;
-  check_limit(bytes);
-  const auto added = extents_.emplace(begin, Extent{bytes, 1}).first;
+void PinnedArena::register_extent(std::uintptr_t begin, Extent extent) {
+  const auto added = extents_.emplace(begin, extent).first;
   try {
-    added->second.pin = pin(reinterpret_cast<void*>(begin), bytes);
+    added->second.pin = pin(reinterpret_cast<void*>(begin), extent.bytes);
   } catch (...) {
     extents_.erase(added);
     throw;
   }
-  adopted_bytes_ += bytes;
+  adopted_bytes_ += extent.bytes;
 }
 
-// Whole pages: what is registered already is shared, gaps between are registered. All or nothing.
-void PinnedArena::adopt_piece(std::uintptr_t begin, std::uintptr_t end) {
-  std::uintptr_t done = begin;
+void PinnedArena::unregister_extent(Extents::iterator extent) {
+  unpin(reinterpret_cast<void*>(extent->first), extent->second.bytes, extent->second.pin);
+  adopted_bytes_ -= extent->second.bytes;
+  extents_.erase(extent);
+}
+
+// One extent in place of [first, last) and a range that overlaps them. Where that is refused, all is as it was.
+void PinnedArena::merge(Extents::iterator first, Extents::iterator last, std::uintptr_t begin, std::uintptr_t end) {
+  const std::vector<Extents::value_type> before(first, last);
+  Extent merged{0, 1, Pin::ours};
+  std::uint64_t held = 0;
+  for (const auto& [where, extent] : before) {
+    begin = std::min(begin, where);
+    end = std::max(end, where + extent.bytes);
+    merged.adoptions += extent.adoptions;
+    held += extent.bytes;
+  }
+  merged.bytes = end - begin;
+  check_limit(merged.bytes - held);
+  while (first != last) unregister_extent(first++);
   try {
-    for (auto next = first_extent(begin); done < end;) {
-      if (next != extents_.end() && next->first <= done) {
-        ++next->second.adoptions;
-        done = std::min(end, next->first + next->second.bytes);
-        ++next;
-      } else {
-        const std::uintptr_t gap_end = next == extents_.end() ? end : std::min(end, next->first);
-        add_extent(done, gap_end);
-        done = gap_end;
-      }
-    }
+    register_extent(begin, merged);
   } catch (...) {
-    drop_pieces(begin, done);
+    for (const auto& [where, extent] : before) register_extent(where, extent);
     throw;
   }
 }
 
-void PinnedArena::drop_pieces(std::uintptr_t begin, std::uintptr_t end) {
-  if (begin == end) return;  // else an extent around it would lose a user that it never had
-  for (auto next = first_extent(begin); next != extents_.end() && next->first < end;) {
-    if (--next->second.adoptions != 0) {
-      ++next;
-      continue;
-    }
-    unpin(reinterpret_cast<void*>(next->first), next->second.bytes, next->second.pin);
-    adopted_bytes_ -= next->second.bytes;
-    next = extents_.erase(next);
-  }
-}
-
-// A range's first and last page may be a neighbour's too: they are registered apart, so that each goes with its
-// last user and never pins a page of memory that its owner has freed.
-std::array<std::uintptr_t, 4> PinnedArena::cuts(const void* memory, std::uint64_t bytes) {
-  const std::uintptr_t first = address(memory) / page_bytes * page_bytes;
-  const std::uintptr_t last = pages_up(address(memory) + bytes);
-  const std::uintptr_t inner_first = std::min(pages_up(address(memory)), last);
-  const std::uintptr_t inner_last = std::max((address(memory) + bytes) / page_bytes * page_bytes, inner_first);
-  return {first, inner_first, inner_last, last};
-}
-
 void PinnedArena::adopt(void* memory, std::uint64_t bytes) {
   if (bytes == 0) return;
-  if (memory == nullptr || address(memory) + bytes < address(memory)) {
+  const std::uintptr_t begin = address(memory);
+  const std::uintptr_t end = begin + bytes;
+  if (memory == nullptr || end < begin) {
     fail(HOIST_ERROR_INVALID_ARGUMENT, text("host memory ", memory, " with ", bytes, " bytes cannot be adopted"),
          "give memory of the caller's");
   }
   const Teller teller{*this};
   std::lock_guard lock(mutex_);
-  const auto at = cuts(memory, bytes);
-  const auto added = adoptions_.emplace(address(memory), bytes);
-  std::size_t done = 0;
+  const auto added = adoptions_.emplace(begin, bytes);
   try {
-    for (; done < 3; ++done) adopt_piece(at[done], at[done + 1]);
+    const auto first = first_extent(begin);
+    const auto last = extents_.lower_bound(end);
+    if (first == last) {
+      check_limit(bytes);
+      register_extent(begin, {bytes, 1, Pin::ours});
+    } else if (first->first <= begin && end <= first->first + first->second.bytes) {
+      ++first->second.adoptions;
+    } else {
+      merge(first, last, begin, end);
+    }
   } catch (...) {
-    while (done-- > 0) drop_pieces(at[done], at[done + 1]);
     adoptions_.erase(added);
     throw;
   }
@@ -185,8 +175,8 @@ void PinnedArena::disown(void* memory, std::uint64_t bytes) {
          "disown exactly what was adopted");
   }
   adoptions_.erase(found);
-  const auto at = cuts(memory, bytes);
-  for (std::size_t i = 0; i < 3; ++i) drop_pieces(at[i], at[i + 1]);
+  const auto extent = first_extent(address(memory));
+  if (--extent->second.adoptions == 0) unregister_extent(extent);
 }
 
 std::uint64_t PinnedArena::pinned_bytes() const {

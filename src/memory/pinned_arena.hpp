@@ -4,7 +4,6 @@
 // are right but slow, so that is counted and said in the log. Safe for several threads.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -31,13 +30,15 @@ class PinnedArena {
   // Memory that allocate gave out; NULL is a no-op.
   void release(void* memory);
 
-  // Registers the pages of [memory, memory + bytes), whoever else has adopted some of them.
+  // Registers [memory, memory + bytes) where it is: exactly these bytes in one piece, since a copy must not cross
+  // from one registration into another (cuda: invalid argument). Neighbours may share a page. Ranges that
+  // overlap are registered as one; then no work may be under way on those that were there.
   void adopt(void* memory, std::uint64_t bytes);
   // Undoes one adopt of exactly that range.
   void disown(void* memory, std::uint64_t bytes);
 
   [[nodiscard]] std::uint64_t pinned_bytes() const;   // of slabs, whole pages
-  [[nodiscard]] std::uint64_t adopted_bytes() const;  // of callers, whole pages, each counted once
+  [[nodiscard]] std::uint64_t adopted_bytes() const;  // of callers, each byte once
   // Of both, what the device refused to pin.
   [[nodiscard]] std::uint64_t pageable_bytes() const;
 
@@ -47,7 +48,7 @@ class PinnedArena {
     Slab slab;
     Pin pin = Pin::ours;
   };
-  struct Extent {  // pages that are registered in one piece
+  struct Extent {  // bytes that are registered in one piece
     std::uint64_t bytes = 0;
     std::uint64_t adoptions = 0;
     Pin pin = Pin::ours;
@@ -62,12 +63,11 @@ class PinnedArena {
   void tell() noexcept;
   Pin pin(void* memory, std::uint64_t bytes);
   void unpin(void* memory, std::uint64_t bytes, Pin pin) noexcept;
-  static std::array<std::uintptr_t, 4> cuts(const void* memory, std::uint64_t bytes);
   void check_limit(std::uint64_t more) const;
-  void adopt_piece(std::uintptr_t begin, std::uintptr_t end);
-  void add_extent(std::uintptr_t begin, std::uintptr_t end);
   Extents::iterator first_extent(std::uintptr_t begin);
-  void drop_pieces(std::uintptr_t begin, std::uintptr_t end);
+  void register_extent(std::uintptr_t begin, Extent extent);
+  void unregister_extent(Extents::iterator extent);
+  void merge(Extents::iterator first, Extents::iterator last, std::uintptr_t begin, std::uintptr_t end);
 
   std::shared_ptr<Device> device_;
   const std::uint64_t limit_bytes_;

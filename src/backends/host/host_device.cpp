@@ -158,7 +158,7 @@ double HostDevice::event_elapsed_us(const Event& begin, const Event& end) {
   return times[1] - times[0];
 }
 
-void HostDevice::check_copy(hoist_copy_kind_t kind, const void* dst, const void* src, std::uint64_t bytes) const {
+void HostDevice::check_copy(hoist_copy_kind_t kind, const void* dst, const void* src, std::uint64_t bytes) {
   if (kind != HOIST_COPY_H2D && kind != HOIST_COPY_D2H && kind != HOIST_COPY_D2D) {
     fail(HOIST_ERROR_INVALID_ARGUMENT, text("kind of copy is ", static_cast<int>(kind)), "give a HOIST_COPY_ value");
   }
@@ -167,6 +167,9 @@ void HostDevice::check_copy(hoist_copy_kind_t kind, const void* dst, const void*
   }
   if (kind != HOIST_COPY_D2H) parts_.memory.check("destination", dst, bytes);
   if (kind == HOIST_COPY_D2H) parts_.memory.check("source", src, bytes);
+  // By table, hence not in threaded mode, whose copies take no lock that all streams share.
+  const bool looks_up = parts_.options.mode != Mode::threaded && kind != HOIST_COPY_D2D;
+  if (looks_up) parts_.host_ranges.check(kind == HOIST_COPY_H2D ? src : dst, bytes);
   // A peer's memory is another host device's; guarded mode could not open it.
   const bool own = parts_.memory.contains(src) || parts_.options.mode == Mode::guarded;
   if (kind == HOIST_COPY_D2D && own) parts_.memory.check("source", src, bytes);

@@ -43,7 +43,7 @@ class HostDevice {
 
  private:
   void submit(Stream& stream, Op&& op);
-  void check_copy(hoist_copy_kind_t kind, const void* dst, const void* src, std::uint64_t bytes) const;
+  void check_copy(hoist_copy_kind_t kind, const void* dst, const void* src, std::uint64_t bytes);
 
   const std::uint32_t index_;
   Parts parts_;

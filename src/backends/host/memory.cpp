@@ -163,19 +163,28 @@ void HostRanges::add(const void* memory, std::uint64_t bytes) {
   if (memory == nullptr || bytes == 0) {
     fail(HOIST_ERROR_INVALID_ARGUMENT, text("host memory ", memory, " with ", bytes, " bytes cannot be registered"));
   }
-  const std::uintptr_t begin = address(memory) / page * page;
-  const std::uintptr_t end = round_up(address(memory) + bytes, page);
+  const std::uintptr_t begin = address(memory);
   std::lock_guard lock(mutex_);
-  const auto next = ranges_.lower_bound(address(memory));
-  const bool meets_next = next != ranges_.end() && next->first / page * page < end;
-  const bool meets_previous =
-      next != ranges_.begin() && round_up(std::prev(next)->first + std::prev(next)->second, page) > begin;
+  const auto next = ranges_.lower_bound(begin);
+  const bool meets_next = next != ranges_.end() && next->first < begin + bytes;
+  const bool meets_previous = next != ranges_.begin() && std::prev(next)->first + std::prev(next)->second > begin;
   if (meets_next || meets_previous) {
     fail(HOIST_ERROR_ALREADY_EXISTS,
-         text("host memory ", memory, " with ", bytes, " bytes shares pages with a registered range"),
-         "register every page once");
+         text("host memory ", memory, " with ", bytes, " bytes shares bytes with a registered range"),
+         "register every byte once");
   }
-  ranges_.emplace(address(memory), bytes);
+  ranges_.emplace(begin, bytes);
+}
+
+void HostRanges::check(const void* memory, std::uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  const auto next = ranges_.upper_bound(address(memory));
+  if (next == ranges_.begin()) return;
+  const std::uintptr_t end = std::prev(next)->first + std::prev(next)->second;
+  if (end <= address(memory) || address(memory) + bytes <= end) return;
+  fail(HOIST_ERROR_INVALID_ARGUMENT,
+       text("host memory ", memory, " with ", bytes, " bytes begins in a registered range and ends beyond it"),
+       "copy within one registered range");
 }
 
 void HostRanges::remove(const void* memory, std::uint64_t bytes) {

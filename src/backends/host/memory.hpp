@@ -82,11 +82,13 @@ class OpenPages {
   std::uint64_t bytes_;
 };
 
-// Host memory that is registered. As strict as hardware: a page belongs to one registration.
+// Host memory that is registered. As strict as drivers are: ranges share no byte (a page they may), and a copy
+// does not cross the end of one.
 class HostRanges {
  public:
   void add(const void* memory, std::uint64_t bytes);
   void remove(const void* memory, std::uint64_t bytes);
+  void check(const void* memory, std::uint64_t bytes);
 
  private:
   std::mutex mutex_;

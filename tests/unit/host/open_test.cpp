@@ -77,6 +77,7 @@ TEST(Throttle, ALinkIsSharedByStreams) {
   void* device = bench.memory(500'000);
   void* streams[2] = {bench.stream(), bench.stream()};
   void* begin = bench.mark(streams[0]);
+  bench->stream_wait_event(streams[1], begin);
   for (void* stream : streams) {
     for (int i = 0; i < 2; ++i) bench->copy(stream, HOIST_COPY_H2D, device, host.data(), 500'000);
   }

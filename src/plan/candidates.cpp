@@ -22,7 +22,8 @@ std::optional<double> Workshop::try_draft(Draft draft, const PlaceOptions& optio
   if (!place(model, draft, options)) return std::nullopt;
   if (options.grow) grow_in_place(model, draft, std::vector<std::uint32_t>(model.gaps.size(), model.units));
   Plan plan = emit(model, draft, stays_of(model, draft));
-  const Simulation run = simulate(model.problem, compile(model.problem, model.uses, plan), {});
+  Simulation run = simulate(model.problem, compile(model.problem, model.uses, plan), {});
+  last_stalls_ = std::move(run.unit_stall_us);
   if (run.step_us < best_us_) {
     best_us_ = run.step_us;
     best_plan_ = std::move(plan);

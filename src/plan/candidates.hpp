@@ -27,6 +27,7 @@ class Workshop {
   [[nodiscard]] const Draft& best_draft() const { return best_draft_; }
   [[nodiscard]] const PlaceOptions& best_options() const { return best_options_; }
   [[nodiscard]] bool best_is_draft() const { return !best_draft_.evicted.empty(); }
+  [[nodiscard]] const std::vector<double>& last_stalls() const { return last_stalls_; }
   Plan take_best() { return std::move(best_plan_); }
 
   // Throws Error(ABORTED) past the time limit, the only thing that a clock decides.
@@ -39,6 +40,7 @@ class Workshop {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   double best_us_ = std::numeric_limits<double>::infinity();
   Plan best_plan_;
+  std::vector<double> last_stalls_;  // by unit, of the draft that was tried last
   Draft best_draft_;
   PlaceOptions best_options_;
 };

@@ -146,13 +146,32 @@ class Equalizer::Rooms {
       const Menu& menu = menus_[m];
       const auto& sums = *menu.sums;
       const double want = target * options.weight[menu.unit] + (options.carry ? carry[menu.link] : 0);
-      auto it = std::lower_bound(sums.begin(), sums.end(), want, [](const Sum& a, double t) { return a.time < t; });
+      auto it = std::lower_bound(sums.begin(), sums.end(), want, earlier);
       if (it == sums.end()) --it;
-      if (options.carry && it != sums.begin() && want - std::prev(it)->time < it->time - want) --it;
-      if (options.carry) carry[menu.link] = std::min(want - it->time, sums.back().time);
+      if (options.carry) {
+        if (it != sums.begin() && want - std::prev(it)->time < it->time - want) --it;
+        it = leanest(sums, it, options.loose * target * options.weight[menu.unit]);
+        carry[menu.link] = std::min(want - it->time, sums.back().time);
+      }
       picked[m] = static_cast<std::uint32_t>(it - sums.begin());
     }
     return picked;
+  }
+
+  static bool earlier(const Sum& sum, double time) { return sum.time < time; }
+
+  // Of the sums about as long as this one, the one with the most bytes for its time: latency is lost.
+  static std::vector<Sum>::const_iterator leanest(const std::vector<Sum>& sums, std::vector<Sum>::const_iterator at,
+                                                  double loose) {
+    if (loose <= 0) return at;
+    auto best = at;
+    const auto lean = [](const Sum& sum) { return sum.time > 0 ? static_cast<double>(sum.bytes) / sum.time : 0; };
+    const double end = at->time + loose;
+    for (auto it = std::lower_bound(sums.begin(), sums.end(), at->time - loose, earlier);
+         it != sums.end() && it->time <= end; ++it) {
+      if (lean(*it) > lean(*best)) best = it;
+    }
+    return best;
   }
 
   // Everything streamed is away during every unit but its own.

@@ -11,7 +11,8 @@ namespace hoist::plan {
 struct EqualizeOptions {
   std::uint64_t cap = 0;       // as in ChooseOptions
   std::vector<double> weight;  // by unit: how much link time it should take, 1 on average
-  bool carry = false;          // what a unit streams too much or too little is made up for by the next one
+  bool carry = false;          // what a unit streams too much or too little, the next one makes up for
+  double loose = 0;            // with carry: how far off, in shares, a unit may be for the sake of fewer copies
 };
 
 // Items that one unit uses, each with one gap that spans the step, grouped by unit, link and size.

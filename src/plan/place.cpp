@@ -11,7 +11,9 @@ struct Taken {
   std::uint64_t end = 0;
 };
 
-// What is placed, by unit: all that is there, and what begins there.
+bool lower(const Taken& a, const Taken& b) { return a.begin < b.begin; }
+
+// What is placed, by unit and offset: all that is there, and what begins there.
 class Field {
  public:
   explicit Field(std::uint32_t units) : there_(units), begins_(units) {}
@@ -24,24 +26,30 @@ class Field {
   void add(std::uint32_t start, std::uint32_t length, Taken taken) {
     begins_[start].push_back(taken);
     const auto units = static_cast<std::uint32_t>(there_.size());
-    for (std::uint32_t k = 0, u = start; k < length; ++k, u = u + 1 == units ? 0 : u + 1) there_[u].push_back(taken);
+    for (std::uint32_t k = 0, u = start; k < length; ++k, u = u + 1 == units ? 0 : u + 1) {
+      auto& row = there_[u];
+      row.insert(std::upper_bound(row.begin(), row.end(), taken, lower), taken);
+    }
   }
 
   // Everything that meets the units from start on, by offset.
   const std::vector<Taken>& meets(std::uint32_t start, std::uint32_t length) {
-    met_ = there_[start];
     const auto units = static_cast<std::uint32_t>(there_.size());
+    later_.clear();
     for (std::uint32_t k = 1, u = start; k < length; ++k) {
       u = u + 1 == units ? 0 : u + 1;
-      met_.insert(met_.end(), begins_[u].begin(), begins_[u].end());
+      later_.insert(later_.end(), begins_[u].begin(), begins_[u].end());
     }
-    std::sort(met_.begin(), met_.end(), [](const Taken& a, const Taken& b) { return a.begin < b.begin; });
+    if (later_.empty()) return there_[start];
+    std::sort(later_.begin(), later_.end(), lower);
+    met_.resize(there_[start].size() + later_.size());
+    std::merge(there_[start].begin(), there_[start].end(), later_.begin(), later_.end(), met_.begin(), lower);
     return met_;
   }
 
  private:
   std::vector<std::vector<Taken>> there_, begins_;
-  std::vector<Taken> met_;
+  std::vector<Taken> later_, met_;
 };
 
 constexpr std::uint64_t nowhere = UINT64_MAX;
@@ -203,22 +211,21 @@ void grow_in_place(const Model& model, Draft& draft, const std::vector<std::uint
     if (model.gaps[stay.in].loads) loads.push_back(&stay);
   }
   std::stable_sort(loads.begin(), loads.end(), [](const Stay* a, const Stay* b) { return a->first < b->first; });
-  for (bool grown = true; grown;) {
-    grown = false;
-    for (const Stay* stay : loads) {
-      std::uint32_t& ahead = draft.ahead[stay->in];
-      const Gap& gap = model.gaps[stay->in];
-      if (ahead >= most[stay->in] || ahead + draft.late[stay->in] >= gap.between) continue;
-      const std::uint32_t unit = model.wrap(std::int64_t{gap.to} - ahead);
-      const Taken mine{draft.offset[stay->in], draft.offset[stay->in] + stay->size};
-      const bool taken = std::any_of(there[unit].begin(), there[unit].end(),
-                                     [&](const Taken& it) { return it.begin < mine.end && mine.begin < it.end; });
-      if (taken) continue;
-      there[unit].push_back(mine);
-      ++ahead;
-      grown = true;
-    }
-  }
+  // What is blocked once stays so: places only fill up.
+  const auto is_stuck = [&](const Stay* stay) {
+    std::uint32_t& ahead = draft.ahead[stay->in];
+    const Gap& gap = model.gaps[stay->in];
+    if (ahead >= most[stay->in] || ahead + draft.late[stay->in] >= gap.between) return true;
+    const std::uint32_t unit = model.wrap(std::int64_t{gap.to} - ahead);
+    const Taken mine{draft.offset[stay->in], draft.offset[stay->in] + stay->size};
+    const bool taken = std::any_of(there[unit].begin(), there[unit].end(),
+                                   [&](const Taken& it) { return it.begin < mine.end && mine.begin < it.end; });
+    if (taken) return true;
+    there[unit].push_back(mine);
+    ++ahead;
+    return false;
+  };
+  while (!loads.empty()) loads.erase(std::remove_if(loads.begin(), loads.end(), is_stuck), loads.end());
 }
 
 }  // namespace hoist::plan

@@ -35,7 +35,8 @@ struct Simulation {
   double stall_us = 0;
   std::uint64_t peak_bytes = 0;
   std::uint64_t link_bytes[link_count] = {0, 0, 0};
-  std::vector<Interval> timeline;  // filled on request
+  std::vector<double> unit_stall_us;  // by unit, in the last step
+  std::vector<Interval> timeline;     // filled on request
 };
 
 struct SimulateOptions {

@@ -43,6 +43,16 @@ class Compiler {
     Stay last;
   };
 
+  struct What {  // what takes a place, for errors: an op, a birth in a unit, or the step's begin
+    std::uint32_t op = none;
+    std::uint32_t unit = none;
+  };
+
+  [[nodiscard]] std::string words(What what) const {
+    if (what.op != none) return text(op_text(what.op), ": ");
+    return what.unit != none ? text("unit ", what.unit, ", birth of ") : std::string("initial_resident: ");
+  }
+
   [[noreturn]] void refuse(const std::string& message) const { fail(HOIST_ERROR_INVALID_PLAN, message); }
   [[nodiscard]] std::string quoted(std::uint32_t item) const { return text("\"", problem_.items[item].name, "\""); }
   [[nodiscard]] std::string op_text(std::size_t index) const {
@@ -160,13 +170,13 @@ class Compiler {
     dirty_.assign(problem_.items.size(), 0);
     for (const Place& place : plan_.initial_resident) {
       current_[place.item] = first_[place.item];
-      if (!program_.residencies[first_[place.item]].permanent) take(first_[place.item], -1, "initial_resident: ");
+      if (!program_.residencies[first_[place.item]].permanent) take(first_[place.item], -1, {});
     }
     for (std::uint32_t i = 0; i < problem_.items.size(); ++i) dirty_[i] = problem_.items[i].transient ? 1 : 0;
   }
 
   // The residency takes its bytes; what held them before must have left in the list's order.
-  void take(std::uint32_t id, int pass, const std::string& what) {
+  void take(std::uint32_t id, int pass, What what) {
     const Residency& it = program_.residencies[id];
     live_[id] = 1;
     began_[id] = pass;
@@ -177,7 +187,7 @@ class Compiler {
     frees_[id] = {begin, static_cast<std::uint32_t>(waits_.size())};
   }
 
-  void take_bytes(std::uint32_t id, int pass, std::uint32_t begin, const std::string& what) {
+  void take_bytes(std::uint32_t id, int pass, std::uint32_t begin, What what) {
     const Residency& it = program_.residencies[id];
     const std::uint64_t end = it.offset + it.size;
     check_permanent(it, what);
@@ -189,7 +199,7 @@ class Compiler {
       const std::uint32_t owner = held.last.residency;
       if (live_[owner] != 0 && owner != id) {
         const Residency& other = program_.residencies[owner];
-        refuse(text(what, quoted(it.item), " at ", it.offset, " overlaps ", quoted(other.item), " at ", other.offset));
+        refuse(text(words(what), quoted(it.item), " at ", it.offset, " overlaps ", quoted(other.item), " at ", other.offset));
       }
       wait_for(begin, held.last, pass);
       piece = pieces_.erase(piece);
@@ -207,11 +217,11 @@ class Compiler {
     waits_.push_back(ref);
   }
 
-  void check_permanent(const Residency& it, const std::string& what) const {
+  void check_permanent(const Residency& it, What what) const {
     auto next = std::upper_bound(permanent_.begin(), permanent_.end(), it.offset,
                                  [](std::uint64_t offset, const auto& stretch) { return offset < stretch.second; });
     if (next != permanent_.end() && next->first < it.offset + it.size) {
-      refuse(text(what, quoted(it.item), " at ", it.offset, " overlaps an item that never leaves"));
+      refuse(text(words(what), quoted(it.item), " at ", it.offset, " overlaps an item that never leaves"));
     }
   }
 
@@ -268,7 +278,7 @@ class Compiler {
       began_.push_back(pass);
       frees_.emplace_back(0, 0);
     }
-    take(born_[row], pass, text("unit ", unit, ", birth of "));
+    take(born_[row], pass, {none, unit});
     current_[item] = born_[row];
     was_born_[item] = 1;
     program_.births.values.push_back(born_[row]);
@@ -300,7 +310,7 @@ class Compiler {
       if (dirty_[op.item] != 0) refuse(text(op_text(index), ": the host has no valid copy of it"));
       out.residency = current_[op.item] = load_[index];
       out.work_us = load_us(problem_, item);
-      take(load_[index], pass, text(op_text(index), ": "));
+      take(load_[index], pass, {static_cast<std::uint32_t>(index), none});
     } else if (current_[op.item] == none) {
       const bool gone = op.kind == OpKind::drop && item.transient && !item.uses.empty() &&
                         op.after >= static_cast<std::int32_t>(item.uses.back().unit);

@@ -2,6 +2,7 @@
 #include "plan/recipe.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 #include "plan/launch.hpp"
@@ -13,7 +14,7 @@ constexpr double never = std::numeric_limits<double>::infinity();
 constexpr std::uint8_t weight_kinds = 10;
 
 auto as_tuple(const Recipe& r) {
-  return std::make_tuple(r.stream, r.reserve, r.weight, r.only_needed, r.late, r.place.order, r.place.best_fit,
+  return std::make_tuple(r.stream, r.reserve, r.weight, r.loose, r.pressure, r.only_needed, r.late, r.place.order, r.place.best_fit,
                          r.place.tail, r.place.grow);
 }
 
@@ -23,6 +24,7 @@ bool operator<(const Recipe& a, const Recipe& b) { return as_tuple(a) < as_tuple
 
 Cook::Cook(Workshop& workshop, double bound_us)
     : workshop_(workshop), model_(workshop.model), equalizer_(workshop.model), bound_us_(bound_us) {
+  pressure_.assign(1, {});
   Draft draft = keep_everything(model_);
   const ChooseOptions options{model_.arena, std::vector<double>(model_.units, 1), {}};
   step_us_ = model_.compute_us;
@@ -65,9 +67,9 @@ std::optional<Draft> Cook::choose_draft(const Recipe& recipe) {
   const std::uint64_t cap = model_.arena - static_cast<std::uint64_t>(reserve);
   Draft draft = keep_everything(model_);
   const std::vector<double> weight = weights(recipe.weight);
-  if (!choose(model_, {cap, weight, {}}, draft)) return std::nullopt;
+  if (!choose(model_, {cap, weight, pressure_[recipe.pressure]}, draft)) return std::nullopt;
   if (recipe.stream == Stream::greedy) return draft;
-  if (!equalizer_.run({cap, weight, recipe.stream == Stream::carry}, draft)) return std::nullopt;
+  if (!equalizer_.run({cap, weight, recipe.stream == Stream::carry, recipe.loose}, draft)) return std::nullopt;
   return draft;
 }
 
@@ -95,14 +97,14 @@ double Cook::taste(const Recipe& recipe) {
   return time;
 }
 
-template <typename Field, typename Values>
-bool Cook::vary(Recipe& recipe, double& time, Field field, const Values& values) {
+template <typename Set, typename Values>
+bool Cook::vary(Recipe& recipe, double& time, Set set, const Values& values) {
   const Recipe from = recipe;
   bool better = false;
   for (const auto value : values) {
     if (tries_ >= most_tries_ || is_good()) break;
     Recipe other = from;
-    field(other) = static_cast<std::decay_t<decltype(field(other))>>(value);
+    set(other, value);
     const double its = taste(other);
     if (its >= time) continue;
     time = its;
@@ -112,33 +114,58 @@ bool Cook::vary(Recipe& recipe, double& time, Field field, const Values& values)
   return better;
 }
 
+// Where a unit stalls, its loads and those shortly before it are too many: next time they are dearer.
+bool Cook::press(Recipe& recipe, double& time) {
+  bool better = false;
+  Recipe next = recipe;
+  pressure_.resize(recipe.pressure + 1U);
+  for (int round = 0; round < 8; ++round) {
+    if (tries_ >= most_tries_ || is_good() || workshop_.last_stalls().empty()) break;
+    std::vector<double> pressure = pressure_[next.pressure];
+    if (pressure.empty()) pressure.assign(model_.units, 1);
+    const std::vector<double>& stalls = workshop_.last_stalls();
+    double wave = 0;
+    const double mean = std::max(step_us_ / model_.units, 1e-9);
+    for (std::uint32_t k = 2 * model_.units; k-- > 0;) {
+      const std::uint32_t unit = k % model_.units;
+      wave = wave * 0.7 + stalls[unit] / mean;
+      if (k < model_.units) pressure[unit] *= 1 + 0.3 * std::min(wave, 3.0);
+    }
+    pressure_.push_back(std::move(pressure));
+    next.pressure = static_cast<std::uint8_t>(pressure_.size() - 1);
+    const double its = taste(next);
+    if (its < time) {
+      time = its;
+      recipe = next;
+      better = true;
+    }
+  }
+  return better;
+}
+
 bool Cook::improve(Recipe& recipe, double& time) {
+  constexpr std::array orders = {PlaceOrder::time, PlaceOrder::size, PlaceOrder::area, PlaceOrder::length};
+  constexpr std::array streams = {Stream::greedy, Stream::above, Stream::carry};
   const double at = recipe.reserve;
-  const std::vector<double> near = {at + 0.5, at - 0.5, at + 0.25, at - 0.25, at + 1, at - 1, at * 1.5, at * 0.75};
   std::vector<double> reserves;
-  for (const double value : near) {
+  for (const double value : {at + 0.5, at - 0.5, at + 0.25, at - 0.25, at + 1, at - 1, at * 1.5, at * 0.75}) {
     if (value >= 0) reserves.push_back(value);
   }
-  std::vector<int> kinds;
-  for (int kind = 0; kind < weight_kinds; ++kind) kinds.push_back(kind);
-  bool better = vary(
-      recipe, time, [](Recipe & r) -> auto& { return r.reserve; }, reserves);
-  better |= vary(
-      recipe, time, [](Recipe & r) -> auto& { return r.place.order; }, std::array{0, 1, 2, 3});
-  better |= vary(
-      recipe, time, [](Recipe & r) -> auto& { return r.weight; }, kinds);
-  better |= vary(
-      recipe, time, [](Recipe & r) -> auto& { return r.place.grow; }, std::array{false, true});
-  better |= vary(
-      recipe, time, [](Recipe & r) -> auto& { return r.place.tail; }, std::array{0, 1, 2});
-  better |= vary(
-      recipe, time, [](Recipe & r) -> auto& { return r.place.best_fit; }, std::array{false, true});
-  better |= vary(
-      recipe, time, [](Recipe & r) -> auto& { return r.only_needed; }, std::array{false, true});
-  better |= vary(
-      recipe, time, [](Recipe & r) -> auto& { return r.late; }, std::array{0, 1, 2});
-  better |= vary(
-      recipe, time, [](Recipe & r) -> auto& { return r.stream; }, std::array{0, 1, 2});
+  std::vector<std::uint8_t> kinds(weight_kinds);
+  std::iota(kinds.begin(), kinds.end(), std::uint8_t{0});
+  bool better = vary(recipe, time, [](Recipe& r, double v) { r.reserve = v; }, reserves);
+  better |= vary(recipe, time, [](Recipe& r, PlaceOrder v) { r.place.order = v; }, orders);
+  better |= vary(recipe, time, [](Recipe& r, std::uint8_t v) { r.weight = v; }, kinds);
+  if (recipe.stream == Stream::carry) {
+    better |= vary(recipe, time, [](Recipe& r, double v) { r.loose = v; }, std::array{0.0, 0.1, 0.25, 0.5, 0.8});
+  }
+  if (recipe.stream == Stream::greedy) better |= press(recipe, time);
+  better |= vary(recipe, time, [](Recipe& r, bool v) { r.place.grow = v; }, std::array{false, true});
+  better |= vary(recipe, time, [](Recipe& r, std::uint32_t v) { r.place.tail = v; }, std::array{0U, 1U, 2U});
+  better |= vary(recipe, time, [](Recipe& r, bool v) { r.place.best_fit = v; }, std::array{false, true});
+  better |= vary(recipe, time, [](Recipe& r, bool v) { r.only_needed = v; }, std::array{false, true});
+  better |= vary(recipe, time, [](Recipe& r, int v) { r.late = static_cast<std::uint8_t>(v); }, std::array{0, 1, 2});
+  better |= vary(recipe, time, [](Recipe& r, Stream v) { r.stream = v; }, streams);
   return better;
 }
 

@@ -16,6 +16,8 @@ struct Recipe {
   double reserve = 1;        // bytes kept for loads ahead, in what a unit streams on average
   std::uint8_t weight = 3;   // which share of link time each unit gets: see Cook::weights
   bool only_needed = false;  // leads as a deadline schedule asks for, instead of as early as possible
+  double loose = 0;              // as in EqualizeOptions
+  std::uint8_t pressure = 0;     // rounds in which the loads of units that stalled became dearer
   std::uint8_t late = 0;     // units by which stores wait
   PlaceOptions place{};
 
@@ -34,8 +36,9 @@ class Cook {
  private:
   double taste(const Recipe& recipe);
   bool improve(Recipe& recipe, double& time);
-  template <typename Field, typename Values>
-  bool vary(Recipe& recipe, double& time, Field field, const Values& values);
+  bool press(Recipe& recipe, double& time);
+  template <typename Set, typename Values>
+  bool vary(Recipe& recipe, double& time, Set set, const Values& values);
   [[nodiscard]] std::vector<double> weights(std::uint8_t kind) const;
   std::optional<Draft> choose_draft(const Recipe& recipe);
   void set_late(const Recipe& recipe, Draft& draft) const;
@@ -46,6 +49,7 @@ class Cook {
   double bound_us_ = 0;
   double stream_bytes_ = 0;  // what a unit streams on average
   double step_us_ = 0;       // a first guess
+  std::vector<std::vector<double>> pressure_;  // by round, then unit
   std::uint64_t tries_ = 0;
   std::uint64_t most_tries_ = 0;
   std::map<Recipe, double> tasted_;

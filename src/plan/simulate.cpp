@@ -42,6 +42,7 @@ class Machine {
     }
     peak_ = on_device_;
     double_rate_ = problem.duplex_factor;
+    stalls_.assign(units_, 0);
   }
 
   Simulation run() {
@@ -110,6 +111,7 @@ class Machine {
     running_ = true;
     const double compute = options_.compute_us ? options_.compute_us(step_, unit_) : problem_.units[unit_].compute_us;
     compute_ += compute;
+    stalls_[unit_] = now_ - unit_ready_;
     if (options_.timeline && now_ > unit_ready_) record(Interval::Kind::stall, unit_, unit_ready_, now_);
     unit_begin_ = now_;
     unit_end_ = now_ + compute;
@@ -270,6 +272,7 @@ class Machine {
       compute += computes_[i] / static_cast<double>(last);
     }
     if (!problem_.cyclic) out.step_us = now_;
+    out.unit_stall_us = std::move(stalls_);
     out.stall_us = std::max(0.0, out.step_us - compute);
     out.peak_bytes = peak_ + largest_workspace(problem_);
     for (std::size_t i = 0; i < link_count; ++i) out.link_bytes[i] = program_.link_bytes[i];
@@ -312,7 +315,7 @@ class Machine {
   std::vector<std::uint32_t> stores_;          // by item: eligible and not ended
   std::uint64_t on_device_ = 0, peak_ = 0;
   double step_begin_ = 0, compute_ = 0;
-  std::vector<double> times_, computes_;
+  std::vector<double> times_, computes_, stalls_;
   std::vector<Interval> timeline_;
 };
 

@@ -4,6 +4,7 @@
 
 #include "plan/naive.hpp"
 #include "plan/recipe.hpp"
+#include "plan/search.hpp"
 
 namespace hoist::plan {
 namespace {
@@ -14,6 +15,9 @@ Plan solve_sorted(const Problem& problem, const SolveOptions& options) {
   workshop.try_plan(naive_plan(problem));
   Cook cook(workshop, page_bound(problem).step_us);
   cook.descend(options.effort > 0 ? options.effort : 300);
+  const double before = workshop.best_us();
+  search(workshop, page_bound(problem).step_us, getenv("TRIES") ? atoi(getenv("TRIES")) : 500);
+ if (getenv("DBG")) fprintf(stderr, "tries %lu best %g then %g\n", cook.tries(), before, workshop.best_us());
   return workshop.take_best();
 }
 

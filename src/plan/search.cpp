@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/search.hpp"
+
+#include <algorithm>
+
+#include "plan/launch.hpp"
+
+namespace hoist::plan {
+namespace {
+
+class Random {  // the same everywhere
+ public:
+  std::uint32_t below(std::size_t end) {
+    state_ = state_ * 6364136223846793005U + 1442695040888963407U;
+    return static_cast<std::uint32_t>((state_ >> 33) % end);
+  }
+
+ private:
+  std::uint64_t state_ = 20;
+};
+
+class Search {
+ public:
+  Search(Workshop& workshop, double bound_us, std::uint64_t tries)
+      : workshop_(workshop),
+        model_(workshop.model),
+        bound_us_(bound_us),
+        tries_(tries),
+        draft_(workshop.best_draft()),
+        options_(workshop.best_options()),
+        most_(model_.gaps.size(), model_.units) {
+    for (std::uint32_t g = 0; g < model_.gaps.size(); ++g) {
+      if (model_.can_evict(model_.gaps[g])) movable_.push_back(g);
+    }
+    by_unit_.resize(model_.units);
+    for (const std::uint32_t g : movable_) by_unit_[model_.gaps[g].to].push_back(g);
+  }
+
+  void run() {
+    if (movable_.empty()) return;
+    // Most proposals are refused by bytes or link time alone, which costs little.
+    for (std::uint64_t proposals = 0; tries_ > 0 && proposals < most_proposals && !is_done(); ++proposals) {
+      Draft draft = draft_;
+      if (!change(draft)) continue;
+      if (!is_promising(draft)) continue;
+      attempt(std::move(draft));
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t most_proposals = 20'000;
+
+  [[nodiscard]] bool is_done() const { return workshop_.best_us() <= bound_us_ * (1 + 1e-6); }
+
+  std::uint32_t pick(bool evicted, const Draft& draft, const std::vector<std::uint32_t>& from) {
+    for (int i = 0; i < 32; ++i) {
+      const std::uint32_t g = from[random_.below(from.size())];
+      if ((draft.evicted[g] != 0) == evicted) return g;
+    }
+    return none;
+  }
+
+  bool toggle(Draft& draft, std::uint32_t g) {
+    if (g == none) return false;
+    draft.evicted[g] = draft.evicted[g] != 0 ? 0 : 1;
+    return true;
+  }
+
+  // One to three toggles: what comes back, and what goes for it, from the same unit or from any.
+  bool change(Draft& draft) {
+    const std::uint32_t kind = random_.below(10);
+    if (kind == 0) return toggle(draft, pick(false, draft, movable_));
+    const std::uint32_t back = pick(true, draft, movable_);
+    if (!toggle(draft, back)) return false;
+    if (kind <= 3) return true;
+    const auto& from = kind <= 6 ? by_unit_[model_.gaps[back].to] : movable_;
+    if (!toggle(draft, pick(false, draft, from))) return false;
+    return kind % 3 != 0 || toggle(draft, pick(false, draft, movable_));
+  }
+
+  [[nodiscard]] bool is_promising(const Draft& draft) const {
+    if (copies_us(model_, draft) >= workshop_.best_us()) return false;
+    Draft bare = draft;
+    std::fill(bare.ahead.begin(), bare.ahead.end(), 1);
+    const auto bytes = occupancy(model_, bare);
+    return *std::max_element(bytes.begin(), bytes.end()) <= model_.arena;
+  }
+
+  void attempt(Draft draft) {
+    --tries_;
+    for (std::uint32_t g = 0; g < draft.late.size(); ++g) {
+      if (draft.evicted[g] == 0) draft.late[g] = 0;
+    }
+    Draft launched = draft;
+    grow(model_, launched, model_.arena, most_);
+    const double before = workshop_.best_us();
+    const std::optional<double> time = workshop_.try_draft(std::move(launched), options_);
+    if (time && *time <= before) draft_ = std::move(draft);
+  }
+
+  Workshop& workshop_;
+  const Model& model_;
+  const double bound_us_;
+  std::uint64_t tries_;
+  Draft draft_;
+  PlaceOptions options_;
+  std::vector<std::uint32_t> most_;
+  std::vector<std::uint32_t> movable_;
+  std::vector<std::vector<std::uint32_t>> by_unit_;
+  Random random_;
+};
+
+}  // namespace
+
+void search(Workshop& workshop, double bound_us, std::uint64_t tries) {
+  if (!workshop.best_is_draft()) return;
+  Search(workshop, bound_us, tries).run();
+}
+
+}  // namespace hoist::plan

@@ -15,6 +15,10 @@ using Options = hoist_budget_options_t;
 
 void set_budget_option(Options& options, std::string_view what, std::string_view value) {
   const bool share = is_share(value);
+  if ((share ? parse_share(what, value) : static_cast<double>(parse_bytes(what, value))) == 0) {
+    fail(HOIST_ERROR_INVALID_ARGUMENT, text(what, " is '", value, "': nothing fits into no bytes"),
+         "give bytes (24GiB) or a share (60%) above 0");
+  }
   options.budget_share = share ? parse_share(what, value) : 0;
   options.budget_bytes = share ? 0 : parse_bytes(what, value);
 }

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "command.hpp"
 #include "output.hpp"
 
 namespace tool {
@@ -18,6 +19,9 @@ constexpr unsigned most_steps_to_serving = 64;
 hoist::Budget make_budget(const hoist::Device& device, const std::string& size) {
   hoist::BudgetOptions options;
   options.set("budget", size);
+  if (options.budget_bytes == 0 && options.budget_share == 0) {  // to the library that is "no limit"
+    throw BadInput("--budget is '" + size + "'; give a share above 0, such as 40%, or bytes, such as 8GiB");
+  }
   options.run_ahead_steps = run_ahead_steps;
   return {device, options};
 }

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+import json
+import subprocess
+from dataclasses import dataclass
+
+import pytest
+
+
+def pytest_addoption(parser):
+    parser.addoption("--program", required=True, help="the hoist command, or the demo, to test")
+
+
+@dataclass
+class Ran:
+    status: int
+    out: str
+    err: str
+
+    def json(self) -> dict:
+        """The one JSON object of a run that went well."""
+        assert self.status == 0, self.err
+        assert self.err == ""
+        return json.loads(self.out)
+
+    def refused(self, status: int, *words: str) -> None:
+        """Failed with this status and one line on standard error that has all these words, and printed nothing."""
+        assert self.status == status, (self.status, self.out, self.err)
+        assert self.err.count("\n") == 1 and self.err.endswith("\n"), self.err
+        assert self.out == ""
+        for word in words:
+            assert word in self.err, (word, self.err)
+
+
+@pytest.fixture
+def program(request):
+    path = request.config.getoption("--program")
+
+    def run(*arguments, timeout: float = 300) -> Ran:
+        done = subprocess.run([path, *map(str, arguments)], capture_output=True, text=True, timeout=timeout)
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+    return run

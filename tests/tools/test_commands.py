@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""hoist info, checkpoint, plan and simulate."""
+
+import json
+
+import checkpoints
+import pytest
+
+
+def problem(budget: int) -> dict:
+    size = 1 << 20
+    return {"version": 1, "device": {"budget_bytes": budget, "alignment": 512},
+            "links": {"h2d": {"latency_us": 5.0, "bytes_per_us": 1000.0}, "d2h": {"latency_us": 5.0, "bytes_per_us": 1000.0},
+                      "peer": {"latency_us": 5.0, "bytes_per_us": 1000.0}},
+            "duplex_factor": 1.0, "cyclic": True,
+            "units": [{"name": f"u{i}", "compute_us": 1500.0, "workspace_bytes": 0} for i in range(6)],
+            "items": [{"name": f"w{i}", "bytes": size, "class": "weight", "link": "h2d", "transient": False,
+                       "uses": [{"unit": i, "mode": "r"}]} for i in range(6)]}
+
+
+@pytest.fixture
+def problem_file(tmp_path):
+    path = tmp_path / "problem.json"
+    path.write_text(json.dumps(problem(3 << 20)))
+    return path
+
+
+def test_info(program):
+    report = program("info", "--json").json()
+    assert [device["name"] for device in report["devices"]][:2] == ["host:0", "host:1"]
+    assert report["device_count"] >= len(report["devices"])
+    assert report["version"] in program("--version").out
+    assert "host:0" in program("info").out
+
+
+def test_checkpoint_lists_what_safetensors_wrote(program, tmp_path):
+    tensors = checkpoints.language_model(3, hidden=32, vocabulary=11) | {"scalar": ("F64", []), "none": ("I8", [0])}
+    path = checkpoints.save(tmp_path / "m.safetensors", tensors)
+    listed = program("checkpoint", path, "--json").json()["tensors"]
+    assert {t["name"]: (t["dtype"], t["shape"]) for t in listed} == tensors
+    assert all(t["bytes"] == checkpoints.size(t["dtype"], t["shape"]) for t in listed)
+    ends = [t["offset"] + t["bytes"] for t in listed]
+    assert [t["offset"] for t in listed][1:] == ends[:-1] and ends[-1] == path.stat().st_size
+    assert f"{len(tensors)} tensors" in program("checkpoint", path).out
+
+
+def test_plan_then_simulate(program, problem_file, tmp_path):
+    plan, trace = tmp_path / "plan.json", tmp_path / "trace.json"
+    ran = program("plan", problem_file, "--out", plan, "--explain")
+    assert ran.status == 0, ran.err
+    assert all(f"w{i}" in ran.out for i in range(6))
+    document = json.loads(plan.read_text())
+    assert document["version"] == 1 and document["ops"]
+    report = program("simulate", problem_file, plan, "--trace", trace, "--json").json()
+    assert report["step_us"] == pytest.approx(document["predicted"]["step_us"])
+    assert report["step_us"] >= report["bound_us"] >= 6 * 1500.0
+    assert 0 < report["h2d_bytes"] <= 6 << 20
+    assert report["peak_bytes"] <= 3 << 20
+    assert json.loads(trace.read_text())["traceEvents"]
+    assert "bound" in program("simulate", problem_file, plan).out
+
+
+def test_plans_are_equal_to_the_byte(program, problem_file, tmp_path):
+    for name in ("a", "b"):
+        assert program("plan", problem_file, "--out", tmp_path / name).status == 0
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_a_plan_for_another_problem_is_refused(program, problem_file, tmp_path):
+    plan, other = tmp_path / "plan.json", tmp_path / "other.json"
+    assert program("plan", problem_file, "--out", plan).status == 0
+    other.write_text(json.dumps(problem(4 << 20)))
+    program("simulate", other, plan).refused(2, "sha256")
+
+
+def test_a_plan_that_breaks_the_rules_is_refused(program, problem_file, tmp_path):
+    plan = tmp_path / "plan.json"
+    assert program("plan", problem_file, "--out", plan).status == 0
+    document = json.loads(plan.read_text())
+    document["ops"] = [op for op in document["ops"] if op["op"] != "load"]
+    plan.write_text(json.dumps(document))
+    program("simulate", problem_file, plan).refused(2)
+
+
+def test_bad_files(program, problem_file, tmp_path):
+    out = tmp_path / "plan.json"
+    program("plan", tmp_path / "none.json", "--out", out).refused(2, "none.json")
+    (tmp_path / "bad.json").write_text("{")
+    program("plan", tmp_path / "bad.json", "--out", out).refused(2)
+    program("plan", problem_file, "--out", tmp_path / "no" / "plan.json").refused(2, "no/plan.json")
+    program("simulate", problem_file, problem_file).refused(2)
+
+
+def test_an_infeasible_problem(program, tmp_path):
+    path = tmp_path / "problem.json"
+    path.write_text(json.dumps(problem((1 << 20) - 512)))
+    program("plan", path, "--out", tmp_path / "plan.json").refused(3, str(1 << 20))
+    assert not (tmp_path / "plan.json").exists()

@@ -33,8 +33,8 @@ void Executor::step_begin(void* stream) {
 
 void Executor::unit_begin(std::uint32_t unit, void* stream) {
   check_trust();
-  seek(unit);
   require_readable(unit);
+  seek(unit);
   residency_.switch_stream(stream);
   unit_clock_.begin(unit, counters_.steps);
   born_.clear();
@@ -61,7 +61,7 @@ void Executor::unit_end(void* stream) {
   }
   residency_.sealed();
   open_unit_ = no_index;
-  if (on_plan_) finish(program_->positions[next_++]);
+  if (on_plan_) finish(program_->positions[next_++], true);
   if (!deviants_.empty()) reconcile(Reason::restore);
 }
 
@@ -69,9 +69,10 @@ void Executor::step_end(bool aborted) {
   if (next_ < program_->positions.size()) {
     if (counting_ && !aborted) ++counters_.mispredictions;
     clean_step_ = false;
-    while (next_ < program_->positions.size()) finish(program_->positions[next_++]);
+    end_transients();  // nobody can read them any more
+    while (next_ < program_->positions.size()) finish(program_->positions[next_++], false);
   }
-  if (!clean_step_) end_transients();
+  if (!clean_step_ || program_->lingers) end_transients();
   if (!deviants_.empty()) reconcile(Reason::restore);
   in_step_ = false;
   ++counters_.steps;
@@ -90,7 +91,7 @@ void Executor::seek(std::uint32_t unit) {
   if (found == positions.end()) return;
   // A later unit than expected: the skipped ones count as ended.
   const auto target = static_cast<std::uint32_t>(found - positions.begin());
-  while (next_ < target) finish(positions[next_++]);
+  while (next_ < target) finish(positions[next_++], false);
   if (!deviants_.empty()) reconcile(Reason::restore);
   on_plan_ = true;
 }
@@ -198,26 +199,41 @@ void Executor::close_access(void* stream) noexcept {
   accessed_.clear();
 }
 
-void Executor::finish(const Position& position) {
-  // Transients leave by themselves, before the ops that take their places.
+// Transients leave by themselves at their last use. One that a later unit might read yet, out of order, goes to
+// the host instead, until the step ends.
+void Executor::let_go(const Position& position, bool ran) {
   for (std::uint32_t index = position.expiring.first; index < position.expiring.last; ++index) {
-    const std::uint32_t item = program_->expiring[index];
-    planned_[item] = Place{};
-    residency_.expire(item);
+    const Expiry& expiry = program_->expiring[index];
+    planned_[expiry.item] = Place{};
+    if (ran && !expiry.lingers) {
+      residency_.expire(expiry.item);
+    } else {
+      attempt(expiry.item, [&] { residency_.drop(expiry.item, Reason::demand); });
+    }
   }
+}
+
+// Where an op is refused nothing is lost: the item is where it was, and is brought to where it should be later.
+template <typename Op>
+void Executor::attempt(std::uint32_t item, const Op& op) {
+  try {
+    op();
+  } catch (const std::exception& error) {
+    ++counters_.refused_ops;
+    deviates(item);
+    log(HOIST_LOG_WARNING, "an op on \"", residency_.items()[item].name, "\" was refused: ", error.what());
+  }
+}
+
+// Transients leave before the ops that take their places.
+void Executor::finish(const Position& position, bool ran) {
+  let_go(position, ran);
   std::int32_t group = -1;
   for (std::uint32_t index = position.ops.first; index < position.ops.last; ++index) {
     const ProgramOp& op = program_->ops[index];
     if (op.kind == plan::OpKind::load && op.before != group) residency_.close_loads();
     group = op.before;
-    try {
-      submit(op);
-    } catch (const std::exception& error) {
-      // Nothing is lost: the item is where it was, and is brought to where it should be later.
-      ++counters_.refused_ops;
-      deviates(op.item);
-      log(HOIST_LOG_WARNING, "an op on \"", residency_.items()[op.item].name, "\" was refused: ", error.what());
-    }
+    attempt(op.item, [&] { submit(op); });
   }
   residency_.close_loads();
 }

@@ -68,7 +68,10 @@ class Executor {
   void wait_for_bytes(std::uint32_t unit);
   void open_access(std::uint32_t unit, void* stream);
   void close_access(void* stream) noexcept;
-  void finish(const Position& position);
+  void let_go(const Position& position, bool ran);
+  template <typename Op>
+  void attempt(std::uint32_t item, const Op& op);
+  void finish(const Position& position, bool ran);
   void submit(const ProgramOp& op);
   void reconcile(Reason reason);
   bool settle(std::uint32_t item, Reason reason, bool loads);

@@ -105,13 +105,33 @@ class Compiler {
     }
   }
 
-  void build_positions() {
-    program_.positions.resize(order_.size());
-    std::vector<std::vector<std::uint32_t>> expiring(order_.size());
+  // By item: whether a unit that is in no position reads it.
+  [[nodiscard]] std::vector<bool> readers_left_out() const {
+    std::vector<bool> left_out(problem_.items.size(), false);
+    std::vector<bool> planned(uses_.size(), false);
+    for (std::uint32_t unit : order_) planned[unit] = true;
+    for (std::size_t unit = 0; unit < uses_.size(); ++unit) {
+      if (planned[unit]) continue;
+      for (const UnitUse& use : uses_[unit]) left_out[use.item] = left_out[use.item] || plan::reads(use.mode);
+    }
+    return left_out;
+  }
+
+  [[nodiscard]] std::vector<std::vector<Expiry>> expiries() {
+    const std::vector<bool> left_out = readers_left_out();
+    std::vector<std::vector<Expiry>> expiring(order_.size());
     for (std::uint32_t item = 0; item < problem_.items.size(); ++item) {
       const plan::Item& it = problem_.items[item];
-      if (it.transient && !it.uses.empty()) expiring[it.uses.back().unit].push_back(item);
+      if (!it.transient || it.uses.empty()) continue;
+      expiring[it.uses.back().unit].push_back({item, left_out[item]});
+      program_.lingers = program_.lingers || left_out[item];
     }
+    return expiring;
+  }
+
+  void build_positions() {
+    program_.positions.resize(order_.size());
+    const std::vector<std::vector<Expiry>> expiring = expiries();
     std::uint32_t op = 0;
     for (std::uint32_t p = 0; p < order_.size(); ++p) {
       Position& position = program_.positions[p];

@@ -43,10 +43,16 @@ struct Range {
   std::uint32_t last = 0;  // one past
 };
 
+// A transient item at its last use. It lingers where a unit that the order leaves out might read it yet.
+struct Expiry {
+  std::uint32_t item = 0;
+  bool lingers = false;
+};
+
 struct Position {
   std::uint32_t unit = 0;
   Range ops;
-  Range expiring;  // transient items whose last use this is
+  Range expiring;
 };
 
 struct ResidentItem {
@@ -59,13 +65,14 @@ struct Program {
   std::vector<std::uint64_t> cuts;  // piece p is [cuts[p], cuts[p + 1])
   std::vector<Position> positions;
   std::vector<ProgramOp> ops;
-  std::vector<std::uint32_t> expiring;
+  std::vector<Expiry> expiring;
   std::vector<ResidentItem> initial;
   std::vector<Place> births;       // by item
   std::vector<Range> unit_demand;  // by unit, into demand: one place for each use
   std::vector<Place> demand;
   std::uint32_t loads = 0;   // a step
   std::uint32_t stores = 0;  // a step
+  bool lingers = false;      // any transient
 
   [[nodiscard]] std::size_t piece_count() const noexcept { return cuts.empty() ? 0 : cuts.size() - 1; }
 };

@@ -163,8 +163,16 @@ TEST_P(ManagerModes, NamesTheSmallestBudget) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Host, ManagerModes, testing::Values("inline", "threaded", "guarded", "virtual"),
-                         [](const auto& info) { return std::string(info.param); });
+std::string mode_name(const testing::TestParamInfo<const char*>& it) {
+  const std::string device = it.param;
+  const std::string mode = device.substr(0, device.find('&'));
+  return mode == device ? mode : mode + "_delayed";
+}
+
+INSTANTIATE_TEST_SUITE_P(Host, ManagerModes, testing::Values("inline", "threaded", "guarded", "virtual"), mode_name);
+// A random delay on each copy; where copies do not run beside units it changes no order and only takes long.
+INSTANTIATE_TEST_SUITE_P(Delayed, ManagerModes,
+                         testing::Values("threaded&copy_delay_us=5000", "virtual&copy_delay_us=5000"), mode_name);
 
 }  // namespace
 }  // namespace hoist::test

@@ -132,6 +132,16 @@ typedef struct hoist_device_ops_t {
 HOIST_API HOIST_NODISCARD hoist_status_t
 hoist_device_register(const hoist_device_ops_t* ops, const hoist_device_services_t** out_services) HOIST_NOEXCEPT;
 
+/**
+ * The one symbol that a plugin exports, under the name hoist_device_plugin_init. The environment variable
+ * HOIST_DEVICE_PLUGINS lists plugins by path, separated by colons; they are loaded on first use of a device, and one
+ * that cannot be is an error of that use. Called with the newest level that hoist serves, then with older ones while
+ * it returns HOIST_ERROR_UNSUPPORTED. It fills in @p out_ops as for hoist_device_register and keeps @p services;
+ * on another failure it returns a status after services->error_set. @since 0.1
+ */
+typedef hoist_status_t (*hoist_device_plugin_init_fn_t)(uint32_t requested_abi, const hoist_device_services_t* services,
+                                                        hoist_device_ops_t* out_ops);
+
 HOIST_END_DECLS
 
 #endif /* HOIST_DEVICE_OPS_H */

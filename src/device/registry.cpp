@@ -15,6 +15,7 @@
 #include "base/nearest.hpp"
 #include "device/device.hpp"
 #include "device/name.hpp"
+#include "device/plugins.hpp"
 #include "device/services.hpp"
 #include "device/stubs.hpp"
 
@@ -59,6 +60,7 @@ Registry::Registry() {
     ops.struct_size = sizeof ops;
     if (init(HOIST_DEVICE_ABI_VERSION, &device_services(), &ops) == HOIST_OK) add(ops);
   }
+  for (const hoist_device_ops_t& ops : load_plugins()) add(ops);
 }
 
 void Registry::add(const hoist_device_ops_t& ops) {
@@ -82,6 +84,7 @@ const hoist_device_ops_t& Registry::kind(const std::string& name) const {
 }
 
 Registry& ready_registry() {
+  registry();  // first: a handler of fork cannot tell that a plugin could not be loaded
   static const int installed = pthread_atfork(lock_registry, unlock_registry, renew_registry_lock);
   static_cast<void>(installed);
   return registry();

@@ -66,7 +66,8 @@ double measure_duplex(Probe& probe, const LinkCurve& curve) {
   const double up = probe.median_us(HOIST_COPY_H2D, bytes);
   const double down = probe.median_us(HOIST_COPY_D2H, bytes);
   std::array<double, 3> together{};
-  for (double& us : together) us = probe.both_us(bytes);
+  together.fill(probe.both_us(bytes));
+  for (std::size_t i = 1; i < together.size() && !probe.exact(); ++i) together[i] = probe.both_us(bytes);
   std::sort(together.begin(), together.end());
   const double overlapped = together[1] - std::abs(up - down);
   if (!(overlapped > 0)) return 1;

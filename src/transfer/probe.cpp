@@ -60,7 +60,7 @@ void Probe::give_back(Direction& direction) noexcept {
 void Probe::warm_up() {
   const double small = time_us(HOIST_COPY_H2D, std::min<std::uint64_t>(bytes_, 16 * page));
   const double pieces = static_cast<double>(bytes_) / static_cast<double>(16 * page);
-  if (!device_.has(HOIST_CAPABILITY_VIRTUAL_CLOCK) && small * pieces > patience_us / 8) return;
+  if (exact() || small * pieces > patience_us / 8) return;
   for (Direction& direction : directions_) {
     device_.copy(direction.stream, HOIST_COPY_H2D, direction.device_memory, direction.host_memory, bytes_);
     device_.stream_wait(direction.stream);
@@ -90,7 +90,7 @@ double Probe::median_us(hoist_copy_kind_t kind, std::uint64_t bytes) {
     const double us = time_us(kind, bytes);
     times[count++] = us;
     const bool enough = count >= 3 && us * static_cast<double>(count) > 3000;
-    if (enough || !has_time_for(us)) break;
+    if (enough || exact() || !has_time_for(us)) break;
   }
   std::sort(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(count));
   return times[count / 2];
@@ -110,8 +110,10 @@ double Probe::both_us(std::uint64_t bytes) {
   return std::max(device_.event_elapsed_us(up.begin, up.end), device_.event_elapsed_us(up.begin, down.end));
 }
 
+bool Probe::exact() const { return device_.has(HOIST_CAPABILITY_VIRTUAL_CLOCK); }
+
 bool Probe::has_time_for(double us) const {
-  if (device_.has(HOIST_CAPABILITY_VIRTUAL_CLOCK)) return true;  // its times are nobody's waiting
+  if (exact()) return true;  // modelled times are nobody's waiting
   const auto spent = std::chrono::steady_clock::now() - started_;
   return std::chrono::duration<double, std::micro>(spent).count() + us < patience_us;
 }

@@ -24,6 +24,8 @@ class Probe {
   double median_us(hoist_copy_kind_t kind, std::uint64_t bytes);
   // A copy each way at once, from the common begin to the later end.
   double both_us(std::uint64_t bytes);
+  // Modelled times are the same every time: one copy says all.
+  [[nodiscard]] bool exact() const;
   // Whether another so long measurement is within what the caller may be made to wait.
   [[nodiscard]] bool has_time_for(double us) const;
 

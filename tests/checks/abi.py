@@ -4,6 +4,7 @@
 --record writes the record anew: for additions, and until 0.1 is released for changes.
 """
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,13 +13,15 @@ import common
 
 RECORD = "capi/abi/libhoist.abi"
 SUPPRESSIONS = "capi/abi/suppressions.ini"
-# Only types that the public headers define count, and no path of the machine that recorded.
-DUMP = ["--drop-private-types", "--no-comp-dir-path", "--no-corpus-path", "--no-show-locs", "--no-architecture"]
+# Only what the public headers define counts, and nothing of the machine that recorded.
+DUMP = ["--exported-interfaces-only", "--drop-private-types", "--no-comp-dir-path", "--no-corpus-path",
+        "--no-show-locs", "--no-architecture", "--no-elf-needed", "--no-parameter-names"]
 
 
 def dump(root: Path, library: Path, out: Path) -> None:
     subprocess.run(["abidw", *DUMP, "--headers-dir", str(root / "include/hoist"), "--out-file", str(out),
                     str(library)], check=True)
+    out.write_text(re.sub(r" path='[^']*/(capi/)?([^'/]*)'", r" path='\1\2'", out.read_text()))
 
 
 def main() -> None:

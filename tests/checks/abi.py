@@ -21,7 +21,7 @@ DUMP = ["--exported-interfaces-only", "--drop-private-types", "--no-comp-dir-pat
 def dump(root: Path, library: Path, out: Path) -> None:
     subprocess.run(["abidw", *DUMP, "--headers-dir", str(root / "include/hoist"), "--out-file", str(out),
                     str(library)], check=True)
-    out.write_text(re.sub(r" path='[^']*/(capi/)?([^'/]*)'", r" path='\1\2'", out.read_text()))
+    out.write_text(re.sub(r" path='[^']*/", " path='", out.read_text()))
 
 
 def main() -> None:

@@ -199,7 +199,7 @@ bool swap_forgets_loads_in_flight(Wait wait) {
 
 // A weight is read by unit 1 and written whole by unit 2. When unit 1 does not come its load is dropped
 // unread. c makes room.
-Model read_then_written() { return {{{"a"}, {"w"}, {"c"}}, {{{{0}, {2}}}, {{{1, read}}}, {{{1, write}}}}}; }
+Model read_then_written() { return {{{"a"}, {"c"}, {"w"}}, {{{{0}, {1}}}, {{{2, read}}}, {{{2, write}}}}}; }
 
 void load_for_a_reader(Trial& trial) {
   PlanBuilder plan = trial.plan();
@@ -228,7 +228,7 @@ bool store_meets_an_unread_load(Wait wait) {
   double load_end = 0;
   double store_begin = 0;
   for (const TraceInterval& it : recorder.intervals()) {
-    if (it.row == TraceRow::h2d && it.index == 1) load_end = it.end_us;
+    if (it.row == TraceRow::h2d && it.index == 2) load_end = it.end_us;
     if (it.row == TraceRow::d2h) store_begin = it.begin_us;
   }
   rig.residency().copies().stop();

@@ -14,6 +14,10 @@ constexpr std::size_t least_per_thread = std::size_t{16} << 20;
 }  // namespace
 
 void parallel_copy(void* dst, const void* src, std::size_t bytes) {
+  if (bytes < 2 * least_per_thread) {
+    if (bytes != 0) std::memcpy(dst, src, bytes);
+    return;
+  }
   const std::size_t most = std::max<std::size_t>(std::thread::hardware_concurrency(), 1);
   const std::size_t threads = std::clamp<std::size_t>(bytes / least_per_thread, 1, std::min<std::size_t>(most, 16));
   const std::size_t share = bytes / threads;

@@ -75,7 +75,9 @@ double measure_duplex(Probe& probe, const LinkCurve& curve) {
 }
 
 LinkCurve measured(Device& device, std::uint64_t staging_bytes) {
-  Probe probe(device, staging_bytes);
+  // Modelled times need no large copies, which would only move bytes.
+  const bool modelled = device.has(HOIST_CAPABILITY_VIRTUAL_CLOCK);
+  Probe probe(device, modelled ? std::min(staging_bytes, std::uint64_t{1} << 20) : staging_bytes);
   LinkCurve curve;
   curve.h2d = measure_link(probe, HOIST_COPY_H2D);
   curve.d2h = measure_link(probe, HOIST_COPY_D2H);

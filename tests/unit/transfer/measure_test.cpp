@@ -98,7 +98,7 @@ void count(void* warnings, hoist_log_level_t level, const char*) {
 TEST(Measure, AFailureGivesGuessesAWarningAndLeavesNothingBehind) {
   for (const char* fault :
        {"memory_create@1", "memory_create@2", "host_register@2", "stream_create@2", "event_create@3", "copy@1",
-        "copy@12", "event_record@9", "event_wait@5", "event_get_elapsed@4", "work@3"}) {
+        "copy@11", "event_record@9", "event_wait@5", "event_get_elapsed@4", "work@3"}) {
     Bench bench("mode=virtual&h2d_gbps=10&bytes=none");
     int warnings = 0;
     log_set(HOIST_LOG_WARNING, count, &warnings);

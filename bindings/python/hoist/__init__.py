@@ -15,9 +15,9 @@ Sizes are bytes, times are microseconds. Failures raise hoist.Error, by status. 
 headers; nothing here adds a default.
 """
 
-from hoist import errors
+from hoist import errors as errors
 from hoist._hoist import *  # noqa: F403
+from hoist._hoist import version_string as _version_string
 from hoist.errors import *  # noqa: F403
 
-__version__ = version_string()  # noqa: F405
-__all__ = [name for name in dir() if not name.startswith("_")]
+__version__ = _version_string()

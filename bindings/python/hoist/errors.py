@@ -89,7 +89,7 @@ class InternalError(Error):
     """A defect of hoist itself; please report it."""
 
 
-def make(code: int, name: str, message: str, where: str, hint: str) -> Error:
+def _make(code: int, name: str, message: str, where: str, hint: str) -> Error:
     """The exception for a status: HOIST_ERROR_NOT_FOUND makes a NotFoundError, an unknown one an Error."""
     words = name.removeprefix("HOIST_ERROR_").split("_")
     kind = globals().get("".join(word.capitalize() for word in words) + "Error", Error)

@@ -57,7 +57,7 @@ void bind_checkpoint(py::module_& module) {
   bind_tensor(module);
   py::class_<hoist::Checkpoint, Checkpoint>(module, "Checkpoint", "An open checkpoint: a sequence of its tensors.")
       .def(py::init([](const py::object& path) {
-             const std::string text = py::str(py::module_::import("os").attr("fspath")(path));
+             const std::string text = path_of(path);
              return without_gil([&] { return std::make_shared<hoist::Checkpoint>(text); });
            }),
            py::arg("path"),
@@ -65,6 +65,7 @@ void bind_checkpoint(py::module_& module) {
            "CorruptError naming file, tensor and offset.")
       .def("__len__", &hoist::Checkpoint::size)
       .def("__getitem__", at, py::arg("index"))
+      .def("__iter__", sequence_iterator)
       .def("index", &hoist::Checkpoint::index, py::arg("name"), "Finds a tensor; NotFoundError with the nearest name.");
 }
 

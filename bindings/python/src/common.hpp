@@ -68,6 +68,16 @@ inline py::object numpy_array(const py::object& memory, const py::object& dtype)
   return numpy.attr("frombuffer")(memory, dtype);
 }
 
+// Byte for byte what the file system calls it.
+inline std::string path_of(const py::object& path) {
+  return py::bytes(py::module_::import("os").attr("fsencode")(path));
+}
+
+// The iterator of anything that has __len__ and __getitem__.
+inline py::object sequence_iterator(const py::object& self) {
+  return py::reinterpret_steal<py::object>(PySeqIter_New(self.ptr()));
+}
+
 void bind_errors(py::module_& module);
 void bind_device(py::module_& module);
 void bind_stream(py::module_& module);

@@ -7,8 +7,8 @@ namespace {
 
 void set_python_error(const hoist::Exception& error) {
   const py::object made = py::module_::import("hoist.errors")
-                              .attr("make")(static_cast<int>(error.code()), hoist::status_string(error.code()),
-                                            error.message(), error.where(), error.hint());
+                              .attr("_make")(static_cast<int>(error.code()), hoist::status_string(error.code()),
+                                             error.message(), error.where(), error.hint());
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
 }
 

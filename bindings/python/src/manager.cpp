@@ -115,9 +115,11 @@ void plain(Manager& self) {
   without_gil([&] { (state->manager.*call)(); });
 }
 
-void trace_end(Manager& self, const std::optional<std::string>& path) {
+void trace_end(Manager& self, const py::object& path) {
   const auto state = self.state();
-  without_gil([&] { path ? state->manager.trace_end(*path) : state->manager.trace_drop(); });
+  if (path.is_none()) return without_gil([&] { state->manager.trace_drop(); });
+  const std::string text = path_of(path);
+  without_gil([&] { state->manager.trace_end(text); });
 }
 
 void bind_enums(py::module_& module) {

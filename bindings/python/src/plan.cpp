@@ -16,9 +16,10 @@ hoist::Plan solve(const hoist::Problem& problem, std::optional<std::uint32_t> ef
   return without_gil([&] { return hoist::Plan(problem, options); });
 }
 
-hoist_plan_result_t simulate(const hoist::Plan& plan, const hoist::Problem& problem,
-                             const std::optional<std::string>& trace_path) {
-  return without_gil([&] { return trace_path ? plan.simulate(problem, *trace_path) : plan.simulate(problem); });
+hoist_plan_result_t simulate(const hoist::Plan& plan, const hoist::Problem& problem, const py::object& trace_path) {
+  if (trace_path.is_none()) return without_gil([&] { return plan.simulate(problem); });
+  const std::string path = path_of(trace_path);
+  return without_gil([&] { return plan.simulate(problem, path); });
 }
 
 void replan(Manager& self, const hoist::Problem* problem, const hoist::Plan* plan) {

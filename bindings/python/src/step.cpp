@@ -48,7 +48,7 @@ class Step {
     if (unit && unit->open) {
       unit->open = false;
       try {
-        unit->take_views_back();
+        unit->take_loans_back();
       } catch (const py::buffer_error&) {  // kept: the next step is refused while they live
       }
     }
@@ -92,7 +92,7 @@ class Unit {
   }
   void exit(const py::object& kind) {
     if (!kind.is_none()) return;
-    step_->unit->take_views_back();
+    step_->unit->take_loans_back();
     step_->unit->open = false;
     hoist::Stream& stream = stream_->checked();
     Step::call([&] { return hoist_unit_end(step_->state()->manager.get(), unit_, stream.get()); });
@@ -107,6 +107,11 @@ class Unit {
 std::uintptr_t pointer(const TensorView& view) { return reinterpret_cast<std::uintptr_t>(view.get().data); }
 
 void bind_views(py::module_& module) {
+  py::class_<DeviceBytes>(module, "_DeviceBytes", py::buffer_protocol()).def_buffer([](DeviceBytes& given) {
+    static std::uint8_t nothing = 0;  // an empty range has no address of its own
+    auto* data = given.bytes == 0 ? &nothing : static_cast<std::uint8_t*>(given.data);
+    return py::buffer_info(data, static_cast<py::ssize_t>(given.bytes), !given.writable);
+  });
   py::class_<TensorView>(module, "TensorView", "A tensor on the device, until its unit's end; StaleError after it.")
       .def_property_readonly("pointer", pointer, "Device pointer, ordered on the unit's stream.")
       .def_property_readonly(
@@ -124,7 +129,8 @@ void bind_views(py::module_& module) {
           py::arg("dtype"), "memory() as a NumPy array, which must be gone by the unit's end: BufferError else.");
   py::class_<UnitView>(module, "UnitView", "A unit's tensors, in the order in which uses were added.")
       .def("__len__", [](const UnitView& view) { return view.unit->check(), view.unit->tensors.size(); })
-      .def("__getitem__", &UnitView::at);
+      .def("__getitem__", &UnitView::at, py::arg("index"))
+      .def("__iter__", sequence_iterator);
 }
 
 }  // namespace

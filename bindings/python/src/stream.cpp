@@ -47,7 +47,7 @@ class Job {
       failure_->keep(error);
     }
     for (HostArgument& argument : arguments_) {
-      if (!argument.take_back()) keep_stray(argument);
+      if (!argument.take_back()) blame();
     }
   }
   void call() {
@@ -55,8 +55,7 @@ class Job {
     for (std::size_t i = 0; i < arguments_.size(); ++i) given[i] = arguments_[i].make();
     function_(*given);
   }
-  void keep_stray(const HostArgument& argument) {
-    strays().push_back(argument.stray());
+  void blame() {
     PyErr_SetString(PyExc_BufferError, "an array of device memory outlives the host function that got it");
     py::error_already_set error;
     failure_->keep(error);

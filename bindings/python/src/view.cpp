@@ -7,28 +7,36 @@
 
 namespace hoist_python {
 
-std::vector<Stray>& strays() {
-  static auto& all = *new std::vector<Stray>;  // outlives the interpreter, so never destroyed
+bool Loan::take_back() {
+  if (!exporter_) return true;
+  try {
+    view_.attr("release")();
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_BufferError)) throw;
+  }
+  return exporter_.ref_count() == 1;
+}
+
+std::vector<Loan>& strays() {
+  static auto& all = *new std::vector<Loan>;  // outlives the interpreter, so never destroyed
   return all;
 }
 
 void refuse_strays(const char* where) {
-  std::vector<Stray>& all = strays();
-  all.erase(std::remove_if(all.begin(), all.end(), [](Stray& stray) { return take_back(stray.view); }), all.end());
+  std::vector<Loan>& all = strays();
+  all.erase(std::remove_if(all.begin(), all.end(), [](Loan& loan) { return loan.take_back(); }), all.end());
   if (all.empty()) return;
-  const std::string text = std::string(where) + ": an array of " + all.front().what + " is still alive: drop it first";
-  throw py::buffer_error(text);
+  throw py::buffer_error(std::string(where) + ": an array of " + all.front().what() + " is still alive: drop it first");
 }
 
-void OpenUnit::take_views_back() {
+void OpenUnit::take_loans_back() {
   std::string first;
-  for (auto& [tensor, view] : views) {
-    if (take_back(view)) continue;
-    const std::string what = "tensor " + std::to_string(tensor) + " of unit \"" + name + "\"";
-    if (first.empty()) first = what;
-    strays().push_back({view, what, owner});
+  for (Loan& loan : loans) {
+    if (loan.take_back()) continue;
+    if (first.empty()) first = loan.what();
+    strays().push_back(std::move(loan));
   }
-  views.clear();
+  loans.clear();
   if (!first.empty()) throw py::buffer_error("an array of " + first + " outlives the unit: drop it or copy it inside");
 }
 
@@ -38,9 +46,8 @@ py::object TensorView::memory() const {
     raise(HOIST_ERROR_UNSUPPORTED, "hoist.TensorView.memory", "the device's memory is not open to this thread",
           "submit a host function, or copy with stream.submit_copy");
   }
-  py::object view = view_of(tensor.data, tensor.bytes, writable());
-  unit->views.emplace_back(tensor.tensor, view);
-  return view;
+  const std::string what = "tensor " + std::to_string(tensor.tensor) + " of unit " + unit->name;
+  return unit->loans.emplace_back(unit->owner, tensor.data, tensor.bytes, writable(), what).view();
 }
 
 HostArgument::HostArgument(const py::handle& given) : plain_(py::reinterpret_borrow<py::object>(given)) {
@@ -67,8 +74,14 @@ HostArgument::HostArgument(const py::handle& given) : plain_(py::reinterpret_bor
 
 py::object HostArgument::make() {
   if (!owner_) return plain_;
-  view_ = view_of(data_, bytes_, writable_);
-  return numpy_array(view_, py::str("uint8"));
+  loan_ = Loan(owner_, data_, bytes_, writable_, "a host function's argument");
+  return numpy_array(loan_.view(), py::str("uint8"));
+}
+
+bool HostArgument::take_back() {
+  if (loan_.take_back()) return true;
+  strays().push_back(std::move(loan_));
+  return false;
 }
 
 }  // namespace hoist_python

@@ -10,30 +10,37 @@
 
 namespace hoist_python {
 
-inline py::object view_of(void* data, std::uint64_t bytes, bool writable) {
-  static char nothing = 0;  // an empty view has no address of its own
-  return py::memoryview::from_memory(bytes == 0 ? &nothing : data, static_cast<py::ssize_t>(bytes), !writable);
-}
-
-// Takes a view back: using it raises ValueError from now on. False while an array of it is alive.
-inline bool take_back(const py::object& view) {
-  try {
-    view.attr("release")();
-    return true;
-  } catch (py::error_already_set& error) {
-    if (!error.matches(PyExc_BufferError)) throw;
-    return false;
-  }
-}
-
-// Views that could not be taken back, with what keeps their memory mapped. While there are any, nothing that
-// may move or free device memory is called: the process would end in a fault somewhere else.
-struct Stray {
-  py::object view;
-  std::string what;
+// Exports a range of device memory to Python. Every memoryview and array of it holds a reference to this object,
+// so that its count tells whether one is left; a memoryview's own release() does not know about NumPy's.
+struct DeviceBytes {
   std::shared_ptr<void> owner;
+  void* data;
+  std::uint64_t bytes;
+  bool writable;
 };
-std::vector<Stray>& strays();
+
+// A memoryview that can be taken back when its time is over.
+class Loan {
+ public:
+  Loan() = default;
+  Loan(std::shared_ptr<void> owner, void* data, std::uint64_t bytes, bool writable, std::string what)
+      : what_(std::move(what)),
+        exporter_(py::cast(DeviceBytes{std::move(owner), data, bytes, writable})),
+        view_(py::memoryview(exporter_)) {}
+  [[nodiscard]] const py::object& view() const { return view_; }
+  [[nodiscard]] const std::string& what() const { return what_; }
+  // Using the view raises ValueError from now on. False while an array or a slice of it is alive.
+  bool take_back();
+
+ private:
+  std::string what_;
+  py::object exporter_;
+  py::object view_;
+};
+
+// Loans that could not be taken back. While there are any, nothing that may move or free device memory is called:
+// the process would end in a fault somewhere else.
+std::vector<Loan>& strays();
 void refuse_strays(const char* where);
 
 // A unit that has begun, and the views handed out of it.
@@ -44,13 +51,13 @@ struct OpenUnit {
   bool always_open = false;
   bool open = true;
   std::vector<hoist_tensor_view_t> tensors;
-  std::vector<std::pair<std::uint32_t, py::object>> views;
+  std::vector<Loan> loans;
 
   void check() const {
-    if (!open) raise(HOIST_ERROR_STALE, "hoist.UnitView", "the unit \"" + name + "\" has ended", "use views inside it");
+    if (!open) raise(HOIST_ERROR_STALE, "hoist.UnitView", "unit " + name + " has ended", "use views inside it");
   }
   // Before the unit ends: BufferError where an array of a view is still alive.
-  void take_views_back();
+  void take_loans_back();
 };
 
 struct TensorView {
@@ -71,9 +78,8 @@ class HostArgument {
  public:
   explicit HostArgument(const py::handle& given);
   py::object make();
-  // False where the function has kept the array.
-  bool take_back() { return !view_ || hoist_python::take_back(view_); }
-  [[nodiscard]] Stray stray() const { return {view_, "a host function's argument", owner_}; }
+  // Keeps a loan that the function has not given back for later; false then.
+  bool take_back();
 
  private:
   py::object plain_;
@@ -81,7 +87,7 @@ class HostArgument {
   void* data_ = nullptr;
   std::uint64_t bytes_ = 0;
   bool writable_ = false;
-  py::object view_;
+  Loan loan_;
 };
 
 }  // namespace hoist_python

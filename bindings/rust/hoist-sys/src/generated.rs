@@ -296,6 +296,7 @@ extern "C" {
  Options of the host device: mode (inline, threaded, guarded, virtual), memory (bytes, such as
  512MiB), h2d_gbps, d2h_gbps (10^9 bytes a second; 0: as fast as memcpy), latency_us, duplex_factor,
  alignment, bytes (real, none), copy_delay_us (a random delay up to it before each copy), seed.
+ Cuda devices have no options; where there are none, the error says why (no driver, none visible).
  Opening a device that is open already gives the same one; options that differ are an error.
  @param name Kind, colon, index, then options; read during the call only.
  @param[out] out_device The caller owns one reference; close it with hoist_device_close.
@@ -336,7 +337,7 @@ extern "C" {
 
  Host device: "copy_delay_us"; "memory_taken" (bytes that somebody else took, to try shortages);
  "fail" = "SLOT@N" makes the N-th next call of a slot of the table fail ("SLOT@N+" that one and all
- later ones; "" none), so that every error path can be tried.
+ later ones; "" none), so that every error path can be tried. Cuda device: "fail" alone.
  @return HOIST_OK; HOIST_ERROR_INVALID_ARGUMENT for an unknown key (with the nearest known one) or value.
  @threadsafe @nonblocking @since 0.1*/
     pub fn hoist_device_set(
@@ -1936,7 +1937,7 @@ pub struct hoist_device_ops_t {
             value: *const ::core::ffi::c_char,
         ) -> hoist_status_t,
     >,
-    /// Required. The clock by which events are timed, in µs.
+    /// Required. A clock that runs as that of events does, in µs; where it starts is the device's choice.
     pub get_time: ::core::option::Option<
         unsafe extern "C" fn(
             self_: *mut ::core::ffi::c_void,
@@ -1958,7 +1959,9 @@ pub struct hoist_device_ops_t {
             memory: *mut ::core::ffi::c_void,
         ),
     >,
-    /// Required; may block. Makes touched host memory fit for asynchronous copies (pins it).
+    /** Required; may block. Makes touched host memory fit for asynchronous copies (pins it).
+ HOIST_ERROR_ALREADY_EXISTS: somebody pinned it before, or a part of it. HOIST_ERROR_UNSUPPORTED: it cannot be
+ pinned, and copies work without. Either way hoist goes on; other failures fail the caller.*/
     pub host_register: ::core::option::Option<
         unsafe extern "C" fn(
             self_: *mut ::core::ffi::c_void,

@@ -17,10 +17,11 @@ void Workshop::check_time() const {
   }
 }
 
-std::optional<double> Workshop::try_draft(Draft draft, const PlaceOptions& options) {
+std::optional<double> Workshop::try_draft(Draft draft, const std::vector<std::uint32_t>& most,
+                                          const PlaceOptions& options) {
   check_time();
   if (!place(model, draft, options)) return std::nullopt;
-  if (options.grow) grow_in_place(model, draft, std::vector<std::uint32_t>(model.gaps.size(), model.units));
+  if (options.grow) grow_in_place(model, draft, most);
   Plan plan = emit(model, draft, stays_of(model, draft));
   Simulation run = simulate(model.problem, compile(model.problem, model.uses, plan), {});
   last_stalls_ = std::move(run.unit_stall_us);

@@ -84,31 +84,31 @@ void limit(std::vector<Group>& groups, std::size_t most) {
 class Equalizer::Rooms {
  public:
   explicit Rooms(const Model& model) : model_(model) {
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::map<std::uint64_t, Group>> found;
-    for (std::uint32_t g = 0; g < model.gaps.size(); ++g) {
-      const Gap& gap = model.gaps[g];
-      if (!model.can_evict(gap) || gap.between + 1 != model.units || !gap.loads) continue;
-      Group& group = found[{gap.to, static_cast<std::uint32_t>(model.link(gap))}][model.problem.items[gap.item].bytes];
-      group.time = gap.load_us;
-      group.size = model.size[gap.item];
-      group.gaps.push_back(g);
-    }
-    const std::size_t most = std::clamp<std::size_t>(400'000 / (found.size() + 1), 32, most_sums);
-    std::map<std::vector<std::pair<std::uint64_t, std::size_t>>, std::shared_ptr<const std::vector<Sum>>> known;
-    for (auto& [key, by_size] : found) {
-      Menu menu{key.first, key.second, {}, nullptr};
-      std::vector<std::pair<std::uint64_t, std::size_t>> shape{{key.second, 0}};
-      for (auto& [bytes, group] : by_size) {
-        shape.emplace_back(bytes, group.gaps.size());
-        menu.groups.push_back(std::move(group));
+    std::vector<Streamable> found = streamables();
+    std::size_t rows = 0;
+    for (std::size_t i = 0; i < found.size(); ++i) rows += i == 0 || found[i].menu != found[i - 1].menu ? 1 : 0;
+    const std::size_t most = std::clamp<std::size_t>(400'000 / (rows + 1), 32, most_sums);
+    for (std::size_t i = 0; i < found.size();) {
+      Menu menu{static_cast<std::uint32_t>(found[i].menu / link_count),
+                static_cast<std::uint32_t>(found[i].menu % link_count),
+                {},
+                nullptr};
+      const std::uint64_t key = found[i].menu;
+      for (; i < found.size() && found[i].menu == key; ++i) {
+        const Gap& gap = model.gaps[found[i].gap];
+        if (menu.groups.empty() || found[i].bytes != found[i - 1].bytes) {
+          menu.groups.push_back({gap.load_us, model.size[gap.item], {}, false});
+        }
+        menu.groups.back().gaps.push_back(found[i].gap);
       }
       limit(menu.groups, most);
-      auto& sums = known[shape];
-      if (!sums) sums = std::make_shared<const std::vector<Sum>>(all_sums(menu.groups));
-      menu.sums = sums;
+      menu.sums = sums_of(menu);
       menus_.push_back(std::move(menu));
     }
+    known_.clear();
   }
+
+  [[nodiscard]] bool covers_all() const { return covers_all_; }
 
   bool run(const EqualizeOptions& options, Draft& draft) const {
     if (menus_.empty()) return false;
@@ -202,12 +202,53 @@ class Equalizer::Rooms {
     }
   }
 
+  struct Streamable {
+    std::uint64_t menu = 0;  // unit and link
+    std::uint64_t bytes = 0;
+    std::uint32_t gap = 0;
+  };
+
+  std::vector<Streamable> streamables() {
+    std::vector<Streamable> found;
+    for (std::uint32_t g = 0; g < model_.gaps.size(); ++g) {
+      const Gap& gap = model_.gaps[g];
+      if (!model_.can_evict(gap)) continue;
+      if (gap.between + 1 != model_.units || !gap.loads) {
+        covers_all_ = false;
+        continue;
+      }
+      const auto link = static_cast<std::uint64_t>(model_.link(gap));
+      found.push_back({gap.to * std::uint64_t{link_count} + link, model_.problem.items[gap.item].bytes, g});
+    }
+    std::sort(found.begin(), found.end(), [](const Streamable& a, const Streamable& b) {
+      return a.menu != b.menu ? a.menu < b.menu : a.bytes != b.bytes ? a.bytes < b.bytes : a.gap < b.gap;
+    });
+    return found;
+  }
+
+  // Units of one shape share their sums.
+  std::shared_ptr<const std::vector<Sum>> sums_of(const Menu& menu) {
+    std::vector<std::uint64_t> shape{menu.link};
+    for (const Group& group : menu.groups) {
+      shape.push_back(model_.problem.items[model_.gaps[group.gaps.front()].item].bytes);
+      shape.push_back(group.gaps.size() * 2 + (group.whole ? 1 : 0));
+      if (group.whole) shape.push_back(group.size);
+    }
+    auto& sums = known_[shape];
+    if (!sums) sums = std::make_shared<const std::vector<Sum>>(all_sums(menu.groups));
+    return sums;
+  }
+
   const Model& model_;
   std::vector<Menu> menus_;  // by unit, then link
+  bool covers_all_ = true;
+  std::map<std::vector<std::uint64_t>, std::shared_ptr<const std::vector<Sum>>> known_;
 };
 
 Equalizer::Equalizer(const Model& model) : rooms_(std::make_unique<Rooms>(model)) {}
 Equalizer::~Equalizer() = default;
+
+bool Equalizer::covers_all() const { return rooms_->covers_all(); }
 
 bool Equalizer::run(const EqualizeOptions& options, Draft& draft) const { return rooms_->run(options, draft); }
 

@@ -21,6 +21,9 @@ class Equalizer {
   explicit Equalizer(const Model& model);
   ~Equalizer();
 
+  // Whether every gap that can be evicted is one of these.
+  [[nodiscard]] bool covers_all() const;
+
   // Replaces the draft's evictions of such items. False where there are none, or the cap cannot be reached.
   bool run(const EqualizeOptions& options, Draft& draft) const;
 

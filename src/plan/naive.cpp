@@ -57,7 +57,7 @@ std::size_t most_kept(const Problem& problem, const std::vector<std::uint32_t>& 
 class Naive {
  public:
   explicit Naive(const Problem& problem)
-      : problem_(problem), rows_(problem.units.size() + 1), order_(first_use_order(problem)) {}
+      : problem_(problem), arena_(arena_of(problem)), rows_(problem.units.size() + 1), order_(first_use_order(problem)) {}
 
   Plan run() {
     std::size_t kept = most_kept(problem_, order_);
@@ -105,7 +105,7 @@ class Naive {
         const std::uint64_t offset = births > 1 && !reads(use.mode) ? common : top[use.unit];
         offsets_[order_[i]].push_back(offset);
         top[use.unit] = offset + size_of(problem_, order_[i]);
-        if (top[use.unit] > arena_of(problem_)) return false;
+        if (top[use.unit] > arena_) return false;
       }
     }
     return true;
@@ -164,6 +164,7 @@ class Naive {
   }
 
   const Problem& problem_;
+  const std::uint64_t arena_;
   std::vector<Row> rows_;  // by after + 1
   std::vector<std::uint32_t> order_;
   std::vector<std::vector<std::uint64_t>> offsets_;  // by item and use

@@ -13,7 +13,7 @@ struct Taken {
 
 bool lower(const Taken& a, const Taken& b) { return a.begin < b.begin; }
 
-// What is placed, by unit and offset: all that is there, and what begins there.
+// What is placed, by unit: the stretches that are taken there, by offset, and what begins there.
 class Field {
  public:
   explicit Field(std::uint32_t units) : there_(units), begins_(units) {}
@@ -26,9 +26,21 @@ class Field {
   void add(std::uint32_t start, std::uint32_t length, Taken taken) {
     begins_[start].push_back(taken);
     const auto units = static_cast<std::uint32_t>(there_.size());
-    for (std::uint32_t k = 0, u = start; k < length; ++k, u = u + 1 == units ? 0 : u + 1) {
-      auto& row = there_[u];
-      row.insert(std::upper_bound(row.begin(), row.end(), taken, lower), taken);
+    for (std::uint32_t k = 0, u = start; k < length; ++k, u = u + 1 == units ? 0 : u + 1) join(there_[u], taken);
+  }
+
+  // Neighbours become one stretch, so that rows stay short.
+  static void join(std::vector<Taken>& row, Taken taken) {
+    auto next = std::upper_bound(row.begin(), row.end(), taken, lower);
+    if (next != row.end() && next->begin == taken.end) {
+      next->begin = taken.begin;
+      if (next == row.begin() || std::prev(next)->end != taken.begin) return;
+      std::prev(next)->end = next->end;
+      row.erase(next);
+    } else if (next != row.begin() && std::prev(next)->end == taken.begin) {
+      std::prev(next)->end = taken.end;
+    } else {
+      row.insert(next, taken);
     }
   }
 
@@ -162,9 +174,10 @@ class Placer {
       if (tail > 0) {
         tail = 0;
       } else if (in.loads && draft_.ahead[stay.in] > 1) {
-        --draft_.ahead[stay.in];
-        --stay.length;
-        stay.start = stay.start + 1 == model_.units ? 0 : stay.start + 1;
+        const std::uint32_t less = (draft_.ahead[stay.in] + 7) / 8;
+        draft_.ahead[stay.in] -= less;
+        stay.length -= less;
+        stay.start = model_.wrap(std::int64_t{stay.start} + less);
       } else {
         return false;
       }

@@ -25,21 +25,25 @@ bool operator<(const Recipe& a, const Recipe& b) { return as_tuple(a) < as_tuple
 Cook::Cook(Workshop& workshop, double bound_us)
     : workshop_(workshop), model_(workshop.model), equalizer_(workshop.model), bound_us_(bound_us) {
   pressure_.assign(1, {});
-  Draft draft = keep_everything(model_);
-  const ChooseOptions options{model_.arena, std::vector<double>(model_.units, 1), {}};
   step_us_ = model_.compute_us;
-  if (!choose(model_, options, draft)) return;
+  Recipe bare;
+  bare.weight = 0;
+  bare.reserve = 0;
+  const std::optional<Draft> draft = choose_draft(bare);
+  if (!draft) return;
   for (std::uint32_t g = 0; g < model_.gaps.size(); ++g) {
-    if (draft.evicted[g] == 0 || !model_.gaps[g].loads) continue;
+    if (draft->evicted[g] == 0 || !model_.gaps[g].loads) continue;
     stream_bytes_ += static_cast<double>(model_.size[model_.gaps[g].item]) / model_.units;
   }
-  step_us_ = std::max(step_us_, copies_us(model_, draft));
+  step_us_ = std::max(step_us_, copies_us(model_, *draft));
 }
 
-// The more has been tried, the less is worth trying on; small problems have much to spare.
+// The more has been tried, the less is worth trying on; small problems have much to spare. step_us_ has the
+// latencies that the bound leaves out, and no loads ahead.
 bool Cook::is_good() const {
   const double work = static_cast<double>(tries_) * static_cast<double>(model_.gaps.size() + model_.units);
-  return workshop_.best_us() <= bound_us_ * (1 + 1e-6 + 0.02 * std::min(1.0, work / 150'000));
+  const double floor = work < 20'000 ? bound_us_ : std::max(bound_us_, step_us_);
+  return workshop_.best_us() <= floor * (1 + 1e-6 + 0.02 * std::min(1.0, work / 80'000));
 }
 
 // A share of 1 on average: equal, by own compute, by that of the unit before (its loads come then), or by the mean
@@ -67,9 +71,11 @@ std::optional<Draft> Cook::choose_draft(const Recipe& recipe) {
   const std::uint64_t cap = model_.arena - static_cast<std::uint64_t>(reserve);
   Draft draft = keep_everything(model_);
   const std::vector<double> weight = weights(recipe.weight);
-  if (!choose(model_, {cap, weight, pressure_[recipe.pressure]}, draft)) return std::nullopt;
+  const bool alone = recipe.stream != Stream::greedy && equalizer_.covers_all();
+  if (!alone && !choose(model_, {cap, weight, pressure_[recipe.pressure]}, draft)) return std::nullopt;
   if (recipe.stream == Stream::greedy) return draft;
-  if (!equalizer_.run({cap, weight, recipe.stream == Stream::carry, recipe.loose}, draft)) return std::nullopt;
+  const EqualizeOptions options{cap, weight, recipe.stream == Stream::carry, recipe.loose};
+  if (!equalizer_.run(options, draft) && alone) return std::nullopt;
   return draft;
 }
 
@@ -90,10 +96,13 @@ double Cook::taste(const Recipe& recipe) {
   std::optional<Draft> draft = choose_draft(recipe);
   if (!draft) return time;
   set_late(recipe, *draft);
-  std::vector<std::uint32_t> most(model_.gaps.size(), model_.units);
-  if (recipe.only_needed) most = needed_leads(model_, *draft, std::max(step_us_, copies_us(model_, *draft)));
+  // Leads far beyond what a schedule asks for only take bytes.
+  std::vector<std::uint32_t> most = needed_leads(model_, *draft, std::max(step_us_, copies_us(model_, *draft)));
+  if (!recipe.only_needed) {
+    for (std::uint32_t& lead : most) lead = 2 * lead + 8;
+  }
   grow(model_, *draft, model_.arena, most);
-  time = workshop_.try_draft(std::move(*draft), recipe.place).value_or(never);
+  time = workshop_.try_draft(std::move(*draft), most, recipe.place).value_or(never);
   return time;
 }
 
@@ -169,19 +178,28 @@ bool Cook::improve(Recipe& recipe, double& time) {
   return better;
 }
 
+// Reserves to begin with, in mean streams: about one for loads ahead, and shares of the arena for what
+// fragmentation takes where stays are long.
+std::vector<double> Cook::first_reserves() const {
+  std::vector<double> reserves = {1, 2.5, 0.25};
+  if (equalizer_.covers_all() || stream_bytes_ <= 0) return reserves;
+  for (const double share : {0.03, 0.06, 0.1, 0.16, 0.25}) {
+    reserves.push_back(share * static_cast<double>(model_.arena) / stream_bytes_);
+  }
+  return reserves;
+}
+
 void Cook::descend(std::uint64_t most_tries) {
   most_tries_ = most_tries;
   for (const Stream stream : {Stream::carry, Stream::greedy, Stream::above}) {
-    for (const double reserve : {1.0, 2.5, 0.25}) {
-      Recipe recipe;
-      recipe.stream = stream;
-      recipe.reserve = reserve;
-      recipe.place.order = PlaceOrder::time;
-      recipe.place.grow = true;
-      if (tries_ >= most_tries_ || is_good()) return;
-      double time = taste(recipe);
-      while (improve(recipe, time)) {
-      }
+    Recipe best;
+    best.stream = stream;
+    best.place.order = PlaceOrder::time;
+    best.place.grow = true;
+    double time = never;
+    vary(best, time, [](Recipe& r, double v) { r.reserve = v; }, first_reserves());
+    if (time == never) continue;
+    while (improve(best, time)) {
     }
   }
 }

@@ -35,6 +35,7 @@ class Cook {
 
  private:
   double taste(const Recipe& recipe);
+  [[nodiscard]] std::vector<double> first_reserves() const;
   bool improve(Recipe& recipe, double& time);
   bool press(Recipe& recipe, double& time);
   template <typename Set, typename Values>

@@ -28,7 +28,8 @@ class Search {
         tries_(tries),
         draft_(workshop.best_draft()),
         options_(workshop.best_options()),
-        most_(model_.gaps.size(), model_.units) {
+        most_(needed_leads(model_, draft_, std::max(model_.compute_us, copies_us(model_, draft_)))) {
+    for (std::uint32_t& lead : most_) lead = 2 * lead + 8;
     for (std::uint32_t g = 0; g < model_.gaps.size(); ++g) {
       if (model_.can_evict(model_.gaps[g])) movable_.push_back(g);
     }
@@ -94,7 +95,7 @@ class Search {
     Draft launched = draft;
     grow(model_, launched, model_.arena, most_);
     const double before = workshop_.best_us();
-    const std::optional<double> time = workshop_.try_draft(std::move(launched), options_);
+    const std::optional<double> time = workshop_.try_draft(std::move(launched), most_, options_);
     if (time && *time <= before) draft_ = std::move(draft);
   }
 

@@ -13,11 +13,13 @@ Plan solve_sorted(const Problem& problem, const SolveOptions& options) {
   const Model model(problem);
   Workshop workshop(model, options);
   workshop.try_plan(naive_plan(problem));
-  Cook cook(workshop, page_bound(problem).step_us);
-  cook.descend(options.effort > 0 ? options.effort : 300);
+  const double bound_us = page_bound(problem).step_us;
+  Cook cook(workshop, bound_us);
+  const std::uint64_t size = model.gaps.size() + model.units;
+  cook.descend(options.effort > 0 ? options.effort : std::clamp<std::uint64_t>(1'000'000 / size, 3, 300));
   const double before = workshop.best_us();
-  search(workshop, page_bound(problem).step_us, getenv("TRIES") ? atoi(getenv("TRIES")) : 500);
- if (getenv("DBG")) fprintf(stderr, "tries %lu best %g then %g\n", cook.tries(), before, workshop.best_us());
+  if (!cook.is_good()) search(workshop, bound_us, options.effort > 0 ? options.effort : std::clamp<std::uint64_t>(1'500'000 / size, 1, 1000));
+  if (getenv("DBG")) fprintf(stderr, "tries %lu best %g then %g\n", cook.tries(), before, workshop.best_us());
   return workshop.take_best();
 }
 

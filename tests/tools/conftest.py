@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
+import os
 import subprocess
 from dataclasses import dataclass
 
@@ -8,6 +9,7 @@ import pytest
 
 def pytest_addoption(parser):
     parser.addoption("--program", required=True, help="the hoist command, or the demo, to test")
+    parser.addoption("--fault", required=True, help="the library of fault.c, to preload")
 
 
 @dataclass
@@ -35,8 +37,16 @@ class Ran:
 def program(request):
     path = request.config.getoption("--program")
 
-    def run(*arguments, timeout: float = 300) -> Ran:
-        done = subprocess.run([path, *map(str, arguments)], capture_output=True, text=True, timeout=timeout)
+    def run(*arguments, timeout: float = 300, **environment: str) -> Ran:
+        done = subprocess.run([path, *map(str, arguments)], capture_output=True, text=True, timeout=timeout,
+                              env=os.environ | environment)
         return Ran(done.returncode, done.stdout, done.stderr)
 
     return run
+
+
+@pytest.fixture
+def fault(request):
+    """The environment in which one bit of a tensor is wrong on the device, in the process's n-th manager."""
+    library = request.config.getoption("--fault")
+    return lambda tensor, manager: {"LD_PRELOAD": library, "FAULT_TENSOR": tensor, "FAULT_MANAGER": str(manager)}

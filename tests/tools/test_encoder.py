@@ -42,8 +42,8 @@ def encoder(tmp_path):
     return Encoder(tmp_path)
 
 
-def demo(program, encoder, *more):
-    return program("--model", encoder.model, "--data", encoder.data, *more)
+def demo(program, encoder, *more, **environment):
+    return program("--model", encoder.model, "--data", encoder.data, *more, **environment)
 
 
 @pytest.mark.parametrize("device", ["host:0?mode=inline", "host:0?mode=threaded&copy_delay_us=500", "host:0?mode=guarded",
@@ -92,6 +92,17 @@ def test_another_weight_is_another_embedding(program, encoder):
         save_file(changed, encoder.model)
         ran = demo(program, encoder, "--budget", "40%", "--device", VIRTUAL)
         assert ran.status == 1 and "ABOVE" in ran.out, name
+
+
+def test_a_bit_that_differs_from_the_resident_run_is_seen(program, encoder, fault):
+    """The last bit of a weight: far below what the reference check can see."""
+    for manager in (1, 2):  # the resident run's, the streamed one's
+        ran = demo(program, encoder, "--budget", "40%", "--device", VIRTUAL,
+                   **fault("encoder.layer.2.output.LayerNorm.weight", manager))
+        assert ran.status == 1
+        assert "within 1e-05" in ran.out
+        assert "parity: DIFFERS at step 0, sentence " in ran.out
+        assert "parity: exact" not in ran.out
 
 
 def test_bad_input(program, encoder, tmp_path):

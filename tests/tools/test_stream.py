@@ -204,3 +204,14 @@ def test_a_device_that_moves_no_bytes_says_so(program, uniform):
     report = stream(program, uniform[0], "40%", device=VIRTUAL + "&bytes=none")
     assert report["checksum"] == "unchecked"
     assert report["bytes"]["h2d"] > 0
+
+
+@pytest.mark.parametrize("device", [VIRTUAL, "host:0"])
+@pytest.mark.parametrize("percent", [40, 100])
+def test_one_wrong_bit_is_seen(program, uniform, fault, device, percent):
+    name = "model.layers.13.self_attn.k_proj.weight"
+    ran = program("stream", uniform[0], "--budget", f"{percent}%", "--device", device, "--json", "--steps", "2",
+                  **fault(name, 1))
+    assert ran.status == 1
+    assert json.loads(ran.out)["checksum"] == name
+    assert name in ran.err and ran.err.count("\n") == 1

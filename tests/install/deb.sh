@@ -5,7 +5,7 @@
 set -euo pipefail
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-cpack --config "$1/CPackConfig.cmake" -G DEB -B "$scratch" -D CPACK_INSTALL_PREFIX=/usr >"$scratch/log" 2>&1 ||
+cpack --config "$1/CPackConfig.cmake" -G DEB -B "$scratch" >"$scratch/log" 2>&1 ||
   { cat "$scratch/log"; exit 1; }
 
 # expect PACKAGE PATTERN: the package has a file like that.

@@ -57,6 +57,8 @@ void Executor::unit_end(void* stream) {
   close_access(stream);
   unit_clock_.end();
   for (const UnitUse& use : uses_[open_unit_]) {
+    // Only now does a mark stand for the unit's waits: a unit that could not begin has waited, and left none.
+    residency_.items()[use.item].unread = false;
     if (plan::writes(use.mode)) residency_.written(use.item);
   }
   residency_.sealed();
@@ -173,7 +175,6 @@ void Executor::wait_for_bytes(std::uint32_t unit) {
   Residency::Needs needs;
   for (const UnitUse& use : uses_[unit]) residency_.add_needs(use.item, plan::writes(use.mode), needs);
   residency_.wait_for(needs);
-  for (const UnitUse& use : uses_[unit]) residency_.items()[use.item].unread = false;
 }
 
 void Executor::open_access(std::uint32_t unit, void* stream) {

@@ -2,33 +2,63 @@
 #include "memory/parallel_copy.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <system_error>
 #include <thread>
-#include <vector>
 
 namespace hoist {
 namespace {
 
 constexpr std::size_t least_per_thread = std::size_t{16} << 20;
+constexpr std::size_t most_threads = 16;
+constexpr std::size_t chunk_bytes = std::size_t{4} << 20;  // whole large pages: no two threads touch one first
+
+std::size_t chunks_of(const CopyPiece& piece) { return (piece.bytes + chunk_bytes - 1) / chunk_bytes; }
+
+void copy_range(const CopyPiece& piece, std::size_t first, std::size_t bytes) {
+  char* dst = static_cast<char*>(piece.dst) + first;
+  if (piece.src == nullptr) {
+    std::memset(dst, 0, bytes);
+  } else {
+    std::memcpy(dst, static_cast<const char*>(piece.src) + first, bytes);
+  }
+}
+
+// Takes chunks in turn until none is left.
+void work(const std::vector<CopyPiece>& pieces, std::atomic<std::size_t>& next) {
+  std::size_t before = 0;
+  std::size_t chunk = next++;
+  for (const CopyPiece& piece : pieces) {
+    for (const std::size_t count = chunks_of(piece); chunk < before + count; chunk = next++) {
+      const std::size_t first = (chunk - before) * chunk_bytes;
+      copy_range(piece, first, std::min(chunk_bytes, piece.bytes - first));
+    }
+    before += chunks_of(piece);
+  }
+}
+
+std::size_t thread_count(const std::vector<CopyPiece>& pieces) {
+  std::size_t bytes = 0;
+  for (const CopyPiece& piece : pieces) bytes += piece.bytes;
+  if (bytes < 2 * least_per_thread) return 1;
+  const std::size_t cores = std::max<std::size_t>(std::thread::hardware_concurrency(), 1);
+  return std::min({bytes / least_per_thread, cores, most_threads});
+}
 
 }  // namespace
 
-void parallel_copy(void* dst, const void* src, std::size_t bytes) {
-  if (bytes < 2 * least_per_thread) {
-    if (bytes != 0) std::memcpy(dst, src, bytes);
-    return;
-  }
-  const std::size_t most = std::max<std::size_t>(std::thread::hardware_concurrency(), 1);
-  const std::size_t threads = std::clamp<std::size_t>(bytes / least_per_thread, 1, std::min<std::size_t>(most, 16));
-  const std::size_t share = bytes / threads;
+void parallel_copy(const std::vector<CopyPiece>& pieces) {
+  std::atomic<std::size_t> next{0};
   std::vector<std::thread> others;
-  for (std::size_t t = 1; t < threads; ++t) {
-    const std::size_t first = t * share;
-    const std::size_t count = t + 1 == threads ? bytes - first : share;
-    others.emplace_back(
-        [=] { std::memcpy(static_cast<char*>(dst) + first, static_cast<const char*>(src) + first, count); });
+  try {
+    const std::size_t threads = thread_count(pieces);
+    others.reserve(threads);
+    while (others.size() + 1 < threads) others.emplace_back([&] { work(pieces, next); });
+  } catch (const std::system_error&) {
+    // No more threads to be had: those that there are do it.
   }
-  std::memcpy(dst, src, share);
+  work(pieces, next);
   for (std::thread& other : others) other.join();
 }
 

@@ -59,14 +59,15 @@ void PinnedArena::check_limit(std::uint64_t more) const {
        text("a limit of ", held + more, " bytes would do"));
 }
 
-void* PinnedArena::allocate(std::uint64_t bytes) {
+void* PinnedArena::allocate(std::uint64_t bytes, const std::function<void(void*)>& fill) {
   if (bytes == 0) return nullptr;
   if (bytes > (std::uint64_t{1} << 62)) fail(HOIST_ERROR_OUT_OF_MEMORY, text("asked for ", bytes, " bytes"));
   const Teller teller{*this};
   std::lock_guard lock(mutex_);
   check_limit(pages_up(bytes));
-  Slab slab(bytes);
+  Slab slab(bytes, !fill);
   void* memory = slab.base();
+  if (fill) fill(memory);
   const auto added = slabs_.emplace(memory, PinnedSlab{std::move(slab)}).first;
   try {
     added->second.pin = pin(memory, added->second.slab.bytes());

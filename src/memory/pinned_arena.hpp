@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -26,7 +27,8 @@ class PinnedArena {
 
   // Zeroed, page-aligned; NULL for 0 bytes. Throws Error(OUT_OF_MEMORY) with what was asked for, what is
   // held and the limit; then nothing has changed.
-  void* allocate(std::uint64_t bytes);
+  // `fill`, where given, writes the memory before it is pinned: its first touches are the pages' own.
+  void* allocate(std::uint64_t bytes, const std::function<void(void*)>& fill = {});
   // Memory that allocate gave out; NULL is a no-op.
   void release(void* memory);
 

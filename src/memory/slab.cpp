@@ -20,10 +20,8 @@ constexpr std::uint64_t huge_page_bytes = std::uint64_t{2} << 20;
 constexpr std::uint64_t least_per_thread = std::uint64_t{16} << 20;
 constexpr unsigned most_threads = 16;
 
+// Not MADV_POPULATE_WRITE: several threads at it are slower than one, and than their own first writes.
 void touch_range(char* begin, std::uint64_t bytes) noexcept {
-#ifdef MADV_POPULATE_WRITE
-  if (madvise(begin, bytes, MADV_POPULATE_WRITE) == 0) return;
-#endif
   for (std::uint64_t i = 0; i < bytes; i += page_bytes) static_cast<volatile char*>(begin)[i] = 0;
 }
 
@@ -54,13 +52,14 @@ unsigned touch_threads(std::uint64_t bytes) noexcept {
   return static_cast<unsigned>(std::clamp<std::uint64_t>(bytes / least_per_thread, 1, most));
 }
 
-Slab::Slab(std::uint64_t bytes) : bytes_(pages_up(bytes)) {
+Slab::Slab(std::uint64_t bytes, bool touched) : bytes_(pages_up(bytes)) {
   base_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (base_ == MAP_FAILED) {
     fail(HOIST_ERROR_OUT_OF_MEMORY,
          text("the system refused ", bytes_, " bytes of host memory: ", std::strerror(errno)), "free host memory");
   }
   if (bytes_ >= huge_page_bytes) madvise(base_, bytes_, MADV_HUGEPAGE);
+  if (!touched) return;
   try {
     touch(static_cast<char*>(base_), bytes_);
   } catch (...) {

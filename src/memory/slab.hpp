@@ -13,8 +13,8 @@ constexpr std::uint64_t pages_up(std::uint64_t bytes) { return (bytes + page_byt
 
 class Slab {
  public:
-  // Whole pages, zeroed and touched. Throws Error(OUT_OF_MEMORY).
-  explicit Slab(std::uint64_t bytes);
+  // Whole pages, zeroed, and touched unless the caller is about to write them all. Throws Error(OUT_OF_MEMORY).
+  explicit Slab(std::uint64_t bytes, bool touched = true);
   ~Slab();
   Slab(Slab&& other) noexcept;
   Slab& operator=(Slab&&) = delete;

@@ -87,6 +87,7 @@ class Manager final : public BudgetMember {
   void require_new_name(const std::string& name) const;
   void pack();
   void pack_unit(const std::vector<Tensor*>& tensors);
+  static void fill(const std::vector<Tensor*>& tensors, void* slab);
   void release(Tensor& tensor) noexcept;
 
   std::shared_ptr<Budget> budget_;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host bytes into pinned memory, one slab a unit: never two copies of more than one unit at once.
-#include <cstring>
-
 #include "memory/parallel_copy.hpp"
 #include "offload/manager.hpp"
 
@@ -21,6 +19,19 @@ void Manager::pack() {
   for (const auto& tensors : by_unit) pack_unit(tensors);
 }
 
+// Copies the unit's tensors to where they will be, one after another.
+void Manager::fill(const std::vector<Tensor*>& tensors, void* slab) {
+  std::vector<CopyPiece> pieces;
+  char* next = static_cast<char*>(slab);
+  for (const Tensor* tensor : tensors) {
+    const TensorSpec& spec = tensor->spec;
+    if (tensor->ready || spec.flags == HOIST_TENSOR_TRANSIENT || spec.bytes == 0) continue;
+    pieces.push_back({next, spec.flags == HOIST_TENSOR_COPY ? spec.host : nullptr, spec.bytes});
+    next += round_up(spec.bytes, slab_alignment);
+  }
+  parallel_copy(pieces);
+}
+
 void Manager::pack_unit(const std::vector<Tensor*>& tensors) {
   std::uint64_t bytes = 0;
   for (Tensor* tensor : tensors) {
@@ -36,7 +47,7 @@ void Manager::pack_unit(const std::vector<Tensor*>& tensors) {
   slabs_.reserve(slabs_.size() + 1);
   char* next = nullptr;
   if (bytes != 0) {
-    next = static_cast<char*>(budget_->pinned().allocate(bytes));
+    next = static_cast<char*>(budget_->pinned().allocate(bytes, [&](void* slab) { fill(tensors, slab); }));
     slabs_.push_back(next);
   }
   for (Tensor* tensor : tensors) {
@@ -45,11 +56,6 @@ void Manager::pack_unit(const std::vector<Tensor*>& tensors) {
     tensor->ready = true;
     if (spec.flags == HOIST_TENSOR_TRANSIENT || spec.bytes == 0) continue;
     tensor->pinned = next;
-    if (spec.flags == HOIST_TENSOR_COPY) {
-      parallel_copy(next, spec.host, spec.bytes);
-    } else {
-      std::memset(next, 0, spec.bytes);
-    }
     next += round_up(spec.bytes, slab_alignment);
   }
   for (Tensor* tensor : tensors) release(*tensor);

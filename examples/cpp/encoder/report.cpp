@@ -70,8 +70,9 @@ Progress progress_bar() {
 
 void print_measured(const Measured& measured, unsigned steps) {
   const hoist_budget_status_t& status = measured.status;
-  std::printf("step       %.2f ms, mean of %u back to back: %.3f of the bound\n", measured.step_us / 1e3, steps,
-              measured.step_us / status.bound_us);
+  const double ratio = measured.step_us / status.bound_us;
+  std::printf("step       %.2f ms, mean of %u back to back: %.3f of the bound%s\n", measured.step_us / 1e3, steps,
+              ratio, ratio < 0.99 ? " (compute was faster than when it was measured)" : "");
   std::printf("moved      host to device %s a step, device to host %s a step\n",
               megabytes(measured.h2d_bytes / steps).c_str(), megabytes(measured.d2h_bytes / steps).c_str());
   std::printf("peak       %s on the device, of a budget of %s\n", megabytes(status.peak_bytes).c_str(),

@@ -36,6 +36,7 @@ RigOptions rig_options(const Shape& shape, bool states, bool transients) {
   options.transients = transients;
   options.budget.bytes = Ring::budget(options.bytes, shape.slots, states, transients);
   options.budget.profile_steps = 1;
+  options.budget.plan_effort = 1;
   options.budget.trust = true;
   return options;
 }

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/error.hpp"
 #include "budget/budget.hpp"
 #include "offload/manager.hpp"
 
@@ -21,6 +22,7 @@ struct ModelItem {
   std::string name;
   std::uint64_t bytes = 4096;
   bool transient = false;
+  bool adopted = false;
 };
 
 struct ModelUse {
@@ -41,7 +43,7 @@ struct Model {
 
 class ModelRig {
  public:
-  ModelRig(const std::string& device, Model model, BudgetOptions options)
+  ModelRig(const std::string& device, Model model, BudgetOptions options, bool commits = true)
       : model_(std::move(model)), device_(Device::open(device)), values_(model_.items.size()) {
     if (!device_->has(HOIST_CAPABILITY_VIRTUAL_CLOCK) && !options.links) {
       options.links = LinkCurve{{2, 5000}, {2, 5000}, 0.9};
@@ -51,16 +53,30 @@ class ModelRig {
     budget_ = std::make_shared<Budget>(device_, options);
     manager_ = std::make_unique<Manager>(budget_);
     build();
+    if (commits) manager_->commit();
   }
   ~ModelRig() {
     wait();
-    manager_.reset();
-    budget_.reset();
+    destroy();
     device_->stream_destroy(stream_);
     device_->stream_destroy(other_stream_);
   }
   ModelRig(const ModelRig&) = delete;
   ModelRig& operator=(const ModelRig&) = delete;
+
+  // Manager and budget go; adopted bytes stay.
+  void destroy() {
+    manager_.reset();
+    budget_.reset();
+  }
+  std::uint64_t wrong_in_adopted() const {
+    std::uint64_t wrong = 0;
+    for (std::uint32_t item = 0; item < model_.items.size(); ++item) {
+      if (!model_.items[item].adopted) continue;
+      for (std::uint8_t byte : hosts_[item]) wrong += byte != values_[item] ? 1 : 0;
+    }
+    return wrong;
+  }
 
   Manager& manager() { return *manager_; }
   Budget& budget() { return *budget_; }
@@ -72,6 +88,12 @@ class ModelRig {
   std::uint64_t wrong() const { return wrong_.load(); }
   // How long units take in real time, from now on.
   void set_sleep(int us) { sleep_us_ = us; }
+
+  void update(std::uint32_t item) {
+    const std::vector<std::uint8_t> bytes(model_.items[item].bytes, static_cast<std::uint8_t>(values_[item] + 1));
+    manager_->update(tensors_[item], bytes.data(), bytes.size());
+    ++values_[item];
+  }
 
   void begin(std::uint32_t unit) { begin_on(unit, stream_); }
   void begin_on(std::uint32_t unit, void* stream) {
@@ -86,8 +108,7 @@ class ModelRig {
       work->pieces.push_back({manager_->views(unit)[k], uses[k].mode, value, after});
       value = after;
     }
-    device_->host_function(
-        stream, [](void* it) { static_cast<Work*>(it)->run(); }, work.get(), model_.units[unit].modelled_us);
+    submit(stream, *work, model_.units[unit].modelled_us);
     works_.push_back(std::move(work));
   }
   void end(std::uint32_t unit) { manager_->unit_end(unit, stream_); }
@@ -165,6 +186,16 @@ class ModelRig {
     }
   };
 
+  // A failure that was injected for others is tried again.
+  void submit(void* stream, Work& work, double modelled_us) {
+    const auto run = [](void* it) { static_cast<Work*>(it)->run(); };
+    try {
+      device_->host_function(stream, run, &work, modelled_us);
+    } catch (const Error&) {
+      device_->host_function(stream, run, &work, modelled_us);
+    }
+  }
+
   static void sleep_us(int us) {
     if (us > 0) std::this_thread::sleep_for(std::chrono::microseconds(us));
   }
@@ -175,30 +206,29 @@ class ModelRig {
       if (model_.units[unit].workspace != 0) manager_->set_workspace(unit, model_.units[unit].workspace);
     }
     tensors_.assign(model_.items.size(), no_index);
-    std::vector<std::vector<std::uint8_t>> hosts;
+    hosts_.resize(model_.items.size());
     for (std::uint32_t unit = 0; unit < model_.units.size(); ++unit) {
       for (const ModelUse& use : model_.units[unit].uses) {
         if (tensors_[use.item] != no_index) {
           manager_->add_use(unit, tensors_[use.item], use.mode);
         } else {
-          add_tensor(unit, use, hosts);
+          add_tensor(unit, use);
         }
       }
     }
-    manager_->commit();
   }
 
-  void add_tensor(std::uint32_t unit, const ModelUse& use, std::vector<std::vector<std::uint8_t>>& hosts) {
+  void add_tensor(std::uint32_t unit, const ModelUse& use) {
     const ModelItem& item = model_.items[use.item];
     values_[use.item] = static_cast<std::uint8_t>(10 * use.item + 1);
     TensorSpec spec;
     spec.name = item.name;
     spec.bytes = item.bytes;
     spec.mode = use.mode;
-    spec.flags = item.transient ? HOIST_TENSOR_TRANSIENT : HOIST_TENSOR_COPY;
+    spec.flags = item.transient ? HOIST_TENSOR_TRANSIENT : item.adopted ? HOIST_TENSOR_ADOPT : HOIST_TENSOR_COPY;
     if (!item.transient) {
-      hosts.emplace_back(item.bytes, values_[use.item]);
-      spec.host = hosts.back().data();
+      hosts_[use.item].assign(item.bytes, values_[use.item]);
+      spec.host = hosts_[use.item].data();
     }
     tensors_[use.item] = manager_->add_tensor(unit, spec);
   }
@@ -211,6 +241,7 @@ class ModelRig {
   std::unique_ptr<Manager> manager_;
   std::vector<std::uint32_t> tensors_;
   std::vector<std::uint8_t> values_;
+  std::vector<std::vector<std::uint8_t>> hosts_;
   std::vector<std::unique_ptr<Work>> works_;
   std::vector<std::unique_ptr<int>> holds_;
   std::atomic<std::uint64_t> wrong_{0};

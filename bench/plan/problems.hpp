@@ -18,7 +18,9 @@ class Random {
     state_ = state_ * 6364136223846793005U + 1442695040888963407U;
     return (state_ >> 33) % end;
   }
-  double between(double low, double high) { return low + (high - low) * static_cast<double>(below(1 << 20)) / (1 << 20); }
+  double between(double low, double high) {
+    return low + (high - low) * static_cast<double>(below(1 << 20)) / (1 << 20);
+  }
 
  private:
   std::uint64_t state_;
@@ -54,8 +56,9 @@ inline Problem finished(Problem problem, double share, double ratio, LinkId link
 // The nine tensors of a decoder layer.
 inline std::vector<std::pair<std::string, std::uint64_t>> layer(std::uint64_t width) {
   const std::uint64_t square = 2 * width * width;
-  return {{"norm1", 2 * width}, {"q", square},         {"k", square / 4},         {"v", square / 4},        {"o", square},
-          {"norm2", 2 * width}, {"gate", square * 7 / 2}, {"up", square * 7 / 2}, {"down", square * 7 / 2}};
+  return {{"norm1", 2 * width},     {"q", square},          {"k", square / 4},
+          {"v", square / 4},        {"o", square},          {"norm2", 2 * width},
+          {"gate", square * 7 / 2}, {"up", square * 7 / 2}, {"down", square * 7 / 2}};
 }
 
 inline Problem stack(std::uint32_t layers, double share, double ratio, bool mixed = false, bool cyclic = true) {
@@ -65,8 +68,8 @@ inline Problem stack(std::uint32_t layers, double share, double ratio, bool mixe
     const std::uint64_t width = mixed ? 2048 * (2 + random.below(3)) : 4096;
     double bytes = 0;
     for (const auto& [name, size] : layer(width)) {
-      problem.items.push_back({"layers." + std::to_string(l) + "." + name, size, ItemClass::weight, LinkId::h2d, false,
-                               {{l, Mode::read}}});
+      problem.items.push_back(
+          {"layers." + std::to_string(l) + "." + name, size, ItemClass::weight, LinkId::h2d, false, {{l, Mode::read}}});
       bytes += static_cast<double>(size);
     }
     problem.units.push_back({"layers." + std::to_string(l), bytes * (mixed ? random.between(0.8, 1.25) : 1), 0});
@@ -118,9 +121,14 @@ inline Problem training(std::uint32_t layers, double share, double ratio) {
     for (const auto& [name, size] : layer(2048)) {
       const Use read{back, Mode::read};
       const Use update{step, Mode::read_write};
-      problem.items.push_back({at + name, size, ItemClass::weight, LinkId::h2d, false, {{l, Mode::read}, read, update}});
       problem.items.push_back(
-          {at + name + ".grad", size, ItemClass::activation, LinkId::h2d, true, {{back, Mode::write}, {step, Mode::read}}});
+          {at + name, size, ItemClass::weight, LinkId::h2d, false, {{l, Mode::read}, read, update}});
+      problem.items.push_back({at + name + ".grad",
+                               size,
+                               ItemClass::activation,
+                               LinkId::h2d,
+                               true,
+                               {{back, Mode::write}, {step, Mode::read}}});
       problem.items.push_back({at + name + ".m", 2 * size, ItemClass::state, LinkId::h2d, false, {update}});
       problem.items.push_back({at + name + ".v", 2 * size, ItemClass::state, LinkId::h2d, false, {update}});
       bytes += size;

@@ -57,7 +57,10 @@ std::size_t most_kept(const Problem& problem, const std::vector<std::uint32_t>& 
 class Naive {
  public:
   explicit Naive(const Problem& problem)
-      : problem_(problem), arena_(arena_of(problem)), rows_(problem.units.size() + 1), order_(first_use_order(problem)) {}
+      : problem_(problem),
+        arena_(arena_of(problem)),
+        rows_(problem.units.size() + 1),
+        order_(first_use_order(problem)) {}
 
   Plan run() {
     std::size_t kept = most_kept(problem_, order_);

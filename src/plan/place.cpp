@@ -13,55 +13,73 @@ struct Taken {
 
 bool lower(const Taken& a, const Taken& b) { return a.begin < b.begin; }
 
-// What is placed, by unit: the stretches that are taken there, by offset, and what begins there.
+using Row = std::vector<Taken>;  // stretches that are taken, by offset, neither touching nor overlapping
+
+void join(Row& row, Taken taken) {
+  const auto ends_before = [](const Taken& a, std::uint64_t begin) { return a.end < begin; };
+  const auto first = std::lower_bound(row.begin(), row.end(), taken.begin, ends_before);
+  auto last = first;
+  for (; last != row.end() && last->begin <= taken.end; ++last) {
+    taken.begin = std::min(taken.begin, last->begin);
+    taken.end = std::max(taken.end, last->end);
+  }
+  if (first == last) {
+    row.insert(first, taken);
+    return;
+  }
+  *first = taken;
+  row.erase(first + 1, last);
+}
+
+// What is placed: by unit all that is taken, and by unit and block of units what begins there. A stay meets what is
+// there as it begins and what begins while it lasts.
 class Field {
  public:
-  explicit Field(std::uint32_t units) : there_(units), begins_(units) {}
+  explicit Field(std::uint32_t units) : units_(units), rows_(units), begins_(units), blocks_(units / block + 1) {}
 
   void clear() {
-    for (auto& row : there_) row.clear();
-    for (auto& row : begins_) row.clear();
+    for (Row& row : rows_) row.clear();
+    for (Row& row : begins_) row.clear();
+    for (Row& row : blocks_) row.clear();
   }
 
   void add(std::uint32_t start, std::uint32_t length, Taken taken) {
+    for (std::uint32_t k = 0, u = start; k < length; ++k, u = u + 1 == units_ ? 0 : u + 1) join(rows_[u], taken);
     begins_[start].push_back(taken);
-    const auto units = static_cast<std::uint32_t>(there_.size());
-    for (std::uint32_t k = 0, u = start; k < length; ++k, u = u + 1 == units ? 0 : u + 1) join(there_[u], taken);
+    join(blocks_[start / block], taken);
   }
 
-  // Neighbours become one stretch, so that rows stay short.
-  static void join(std::vector<Taken>& row, Taken taken) {
-    auto next = std::upper_bound(row.begin(), row.end(), taken, lower);
-    if (next != row.end() && next->begin == taken.end) {
-      next->begin = taken.begin;
-      if (next == row.begin() || std::prev(next)->end != taken.begin) return;
-      std::prev(next)->end = next->end;
-      row.erase(next);
-    } else if (next != row.begin() && std::prev(next)->end == taken.begin) {
-      std::prev(next)->end = taken.end;
-    } else {
-      row.insert(next, taken);
-    }
+  [[nodiscard]] bool is_free(std::uint32_t unit, Taken taken) const {
+    const Row& row = rows_[unit];
+    const auto next = std::upper_bound(row.begin(), row.end(), taken, lower);
+    return (next == row.end() || next->begin >= taken.end) &&
+           (next == row.begin() || std::prev(next)->end <= taken.begin);
   }
 
   // Everything that meets the units from start on, by offset.
-  const std::vector<Taken>& meets(std::uint32_t start, std::uint32_t length) {
-    const auto units = static_cast<std::uint32_t>(there_.size());
+  const Row& meets(std::uint32_t start, std::uint32_t length) {
     later_.clear();
-    for (std::uint32_t k = 1, u = start; k < length; ++k) {
-      u = u + 1 == units ? 0 : u + 1;
-      later_.insert(later_.end(), begins_[u].begin(), begins_[u].end());
+    for (std::uint32_t k = 1, u = start + 1 == units_ ? 0 : start + 1; k < length;) {
+      const bool whole = u % block == 0 && length - k >= block && u + block <= units_;
+      const Row& row = whole ? blocks_[u / block] : begins_[u];
+      later_.insert(later_.end(), row.begin(), row.end());
+      const std::uint32_t step = whole ? block : 1;
+      k += step;
+      u = u + step == units_ ? 0 : u + step;
     }
-    if (later_.empty()) return there_[start];
+    if (later_.empty()) return rows_[start];
     std::sort(later_.begin(), later_.end(), lower);
-    met_.resize(there_[start].size() + later_.size());
-    std::merge(there_[start].begin(), there_[start].end(), later_.begin(), later_.end(), met_.begin(), lower);
+    met_.resize(rows_[start].size() + later_.size());
+    std::merge(rows_[start].begin(), rows_[start].end(), later_.begin(), later_.end(), met_.begin(), lower);
     return met_;
   }
 
  private:
-  std::vector<std::vector<Taken>> there_, begins_;
-  std::vector<Taken> later_, met_;
+  static constexpr std::uint32_t block = 16;
+
+  const std::uint32_t units_;
+  std::vector<Row> rows_, begins_, blocks_;
+  Row later_, met_;
 };
 
 constexpr std::uint64_t nowhere = UINT64_MAX;
@@ -213,14 +231,12 @@ bool place(const Model& model, Draft& draft, const PlaceOptions& options) {
 
 void grow_in_place(const Model& model, Draft& draft, const std::vector<std::uint32_t>& most) {
   const std::vector<Stay> stays = stays_of(model, draft);
-  std::vector<std::vector<Taken>> there(model.units);
+  Field field(model.units);
   std::vector<const Stay*> loads;
   for (const Stay& stay : stays) {
     if (stay.in == none || stay.size == 0) continue;
     const std::uint64_t offset = draft.offset[stay.in];
-    for (std::uint32_t k = 0; k < stay.length; ++k) {
-      there[(stay.start + k) % model.units].push_back({offset, offset + stay.size});
-    }
+    field.add(stay.start, stay.length, {offset, offset + stay.size});
     if (model.gaps[stay.in].loads) loads.push_back(&stay);
   }
   std::stable_sort(loads.begin(), loads.end(), [](const Stay* a, const Stay* b) { return a->first < b->first; });
@@ -231,10 +247,8 @@ void grow_in_place(const Model& model, Draft& draft, const std::vector<std::uint
     if (ahead >= most[stay->in] || ahead + draft.late[stay->in] >= gap.between) return true;
     const std::uint32_t unit = model.wrap(std::int64_t{gap.to} - ahead);
     const Taken mine{draft.offset[stay->in], draft.offset[stay->in] + stay->size};
-    const bool taken = std::any_of(there[unit].begin(), there[unit].end(),
-                                   [&](const Taken& it) { return it.begin < mine.end && mine.begin < it.end; });
-    if (taken) return true;
-    there[unit].push_back(mine);
+    if (!field.is_free(unit, mine)) return true;
+    field.add(unit, 1, mine);
     ++ahead;
     return false;
   };

@@ -199,7 +199,8 @@ class Compiler {
       const std::uint32_t owner = held.last.residency;
       if (live_[owner] != 0 && owner != id) {
         const Residency& other = program_.residencies[owner];
-        refuse(text(words(what), quoted(it.item), " at ", it.offset, " overlaps ", quoted(other.item), " at ", other.offset));
+        refuse(text(words(what), quoted(it.item), " at ", it.offset, " overlaps ", quoted(other.item), " at ",
+                    other.offset));
       }
       wait_for(begin, held.last, pass);
       piece = pieces_.erase(piece);

@@ -14,8 +14,8 @@ constexpr double never = std::numeric_limits<double>::infinity();
 constexpr std::uint8_t weight_kinds = 10;
 
 auto as_tuple(const Recipe& r) {
-  return std::make_tuple(r.stream, r.reserve, r.weight, r.loose, r.pressure, r.only_needed, r.late, r.place.order, r.place.best_fit,
-                         r.place.tail, r.place.grow);
+  return std::make_tuple(r.stream, r.reserve, r.weight, r.loose, r.pressure, r.only_needed, r.late, r.place.order,
+                         r.place.best_fit, r.place.tail, r.place.grow);
 }
 
 }  // namespace
@@ -162,19 +162,29 @@ bool Cook::improve(Recipe& recipe, double& time) {
   }
   std::vector<std::uint8_t> kinds(weight_kinds);
   std::iota(kinds.begin(), kinds.end(), std::uint8_t{0});
-  bool better = vary(recipe, time, [](Recipe& r, double v) { r.reserve = v; }, reserves);
-  better |= vary(recipe, time, [](Recipe& r, PlaceOrder v) { r.place.order = v; }, orders);
-  better |= vary(recipe, time, [](Recipe& r, std::uint8_t v) { r.weight = v; }, kinds);
+  bool better = vary(
+      recipe, time, [](Recipe& r, double v) { r.reserve = v; }, reserves);
+  better |= vary(
+      recipe, time, [](Recipe& r, PlaceOrder v) { r.place.order = v; }, orders);
+  better |= vary(
+      recipe, time, [](Recipe& r, std::uint8_t v) { r.weight = v; }, kinds);
   if (recipe.stream == Stream::carry) {
-    better |= vary(recipe, time, [](Recipe& r, double v) { r.loose = v; }, std::array{0.0, 0.1, 0.25, 0.5, 0.8});
+    better |= vary(
+        recipe, time, [](Recipe& r, double v) { r.loose = v; }, std::array{0.0, 0.1, 0.25, 0.5, 0.8});
   }
   if (recipe.stream == Stream::greedy) better |= press(recipe, time);
-  better |= vary(recipe, time, [](Recipe& r, bool v) { r.place.grow = v; }, std::array{false, true});
-  better |= vary(recipe, time, [](Recipe& r, std::uint32_t v) { r.place.tail = v; }, std::array{0U, 1U, 2U});
-  better |= vary(recipe, time, [](Recipe& r, bool v) { r.place.best_fit = v; }, std::array{false, true});
-  better |= vary(recipe, time, [](Recipe& r, bool v) { r.only_needed = v; }, std::array{false, true});
-  better |= vary(recipe, time, [](Recipe& r, int v) { r.late = static_cast<std::uint8_t>(v); }, std::array{0, 1, 2});
-  better |= vary(recipe, time, [](Recipe& r, Stream v) { r.stream = v; }, streams);
+  better |= vary(
+      recipe, time, [](Recipe& r, bool v) { r.place.grow = v; }, std::array{false, true});
+  better |= vary(
+      recipe, time, [](Recipe& r, std::uint32_t v) { r.place.tail = v; }, std::array{0U, 1U, 2U});
+  better |= vary(
+      recipe, time, [](Recipe& r, bool v) { r.place.best_fit = v; }, std::array{false, true});
+  better |= vary(
+      recipe, time, [](Recipe& r, bool v) { r.only_needed = v; }, std::array{false, true});
+  better |= vary(
+      recipe, time, [](Recipe& r, int v) { r.late = static_cast<std::uint8_t>(v); }, std::array{0, 1, 2});
+  better |= vary(
+      recipe, time, [](Recipe& r, Stream v) { r.stream = v; }, streams);
   return better;
 }
 
@@ -197,7 +207,8 @@ void Cook::descend(std::uint64_t most_tries) {
     best.place.order = PlaceOrder::time;
     best.place.grow = true;
     double time = never;
-    vary(best, time, [](Recipe& r, double v) { r.reserve = v; }, first_reserves());
+    vary(
+        best, time, [](Recipe& r, double v) { r.reserve = v; }, first_reserves());
     if (time == never) continue;
     while (improve(best, time)) {
     }

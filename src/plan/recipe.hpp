@@ -13,12 +13,12 @@ enum class Stream : std::uint8_t { greedy, above, carry };
 
 struct Recipe {
   Stream stream = Stream::carry;
-  double reserve = 1;        // bytes kept for loads ahead, in what a unit streams on average
-  std::uint8_t weight = 3;   // which share of link time each unit gets: see Cook::weights
-  bool only_needed = false;  // leads as a deadline schedule asks for, instead of as early as possible
-  double loose = 0;              // as in EqualizeOptions
-  std::uint8_t pressure = 0;     // rounds in which the loads of units that stalled became dearer
-  std::uint8_t late = 0;     // units by which stores wait
+  double reserve = 1;         // bytes kept for loads ahead, in what a unit streams on average
+  std::uint8_t weight = 3;    // which share of link time each unit gets: see Cook::weights
+  bool only_needed = false;   // leads as a deadline schedule asks for, instead of as early as possible
+  double loose = 0;           // as in EqualizeOptions
+  std::uint8_t pressure = 0;  // rounds in which the loads of units that stalled became dearer
+  std::uint8_t late = 0;      // units by which stores wait
   PlaceOptions place{};
 
   friend bool operator<(const Recipe& a, const Recipe& b);
@@ -48,8 +48,8 @@ class Cook {
   const Model& model_;
   Equalizer equalizer_;
   double bound_us_ = 0;
-  double stream_bytes_ = 0;  // what a unit streams on average
-  double step_us_ = 0;       // a first guess
+  double stream_bytes_ = 0;                    // what a unit streams on average
+  double step_us_ = 0;                         // a first guess
   std::vector<std::vector<double>> pressure_;  // by round, then unit
   std::uint64_t tries_ = 0;
   std::uint64_t most_tries_ = 0;

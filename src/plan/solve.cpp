@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The solver: the naive floor, recipes, local search; always over items in the order of their names, so that the
+// order in which they were given decides nothing.
 #include <algorithm>
 #include <numeric>
 
@@ -14,13 +16,17 @@ Plan solve_sorted(const Problem& problem, const SolveOptions& options) {
   Workshop workshop(model, options);
   workshop.try_plan(naive_plan(problem));
   const double bound_us = page_bound(problem).step_us;
-  Cook cook(workshop, bound_us);
+  // Work, not time: the same on every machine. A plan takes about a microsecond for each gap and unit.
   const std::uint64_t size = model.gaps.size() + model.units;
-  cook.descend(options.effort > 0 ? options.effort : std::clamp<std::uint64_t>(1'000'000 / size, 3, 300));
-  const double before = workshop.best_us();
-  if (!cook.is_good()) search(workshop, bound_us, options.effort > 0 ? options.effort : std::clamp<std::uint64_t>(1'500'000 / size, 1, 1000));
-  if (getenv("DBG")) fprintf(stderr, "tries %lu best %g then %g\n", cook.tries(), before, workshop.best_us());
-  return workshop.take_best();
+  const auto tries = [&](std::uint64_t work, std::uint64_t least, std::uint64_t most) {
+    return options.effort > 0 ? options.effort : std::clamp(work / size, least, most);
+  };
+  Cook cook(workshop, bound_us);
+  cook.descend(tries(700'000, 3, 300));
+  if (!cook.is_good()) search(workshop, bound_us, tries(800'000, 1, 1500));
+  Plan plan = workshop.take_best();
+  complete(problem, model.uses, plan);
+  return plan;
 }
 
 }  // namespace
@@ -30,15 +36,15 @@ Plan solve(const Problem& problem, const SolveOptions& options) {
   refuse_if_too_small(problem);
   std::vector<std::uint32_t> order(problem.items.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return problem.items[a].name < problem.items[b].name; });
+  const auto by_name = [&](std::uint32_t a, std::uint32_t b) { return problem.items[a].name < problem.items[b].name; };
+  if (std::is_sorted(order.begin(), order.end(), by_name)) return solve_sorted(problem, options);
+  std::sort(order.begin(), order.end(), by_name);
   Problem sorted = problem;
   for (std::size_t i = 0; i < order.size(); ++i) sorted.items[i] = problem.items[order[i]];
   Plan plan = solve_sorted(sorted, options);
-  complete(sorted, uses_by_unit(sorted), plan);
   for (Op& op : plan.ops) op.item = order[op.item];
   for (auto* places : {&plan.initial_resident, &plan.births, &plan.homes}) {
-    for (Place& p : *places) p.item = order[p.item];
+    for (Place& place : *places) place.item = order[place.item];
   }
   return plan;
 }

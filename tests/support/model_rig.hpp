@@ -174,6 +174,7 @@ class ModelRig {
       rig->wrong_ += wrong;
     }
     void run() const {
+      if (rig->device_->has(HOIST_CAPABILITY_NO_BYTES)) return;
       for (int round = 0; round < 2; ++round) {
         for (const Piece& piece : pieces) {
           if (plan::reads(piece.mode)) check(piece);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bad surroundings of the cuda device: each test runs with a stand-in driver that is in that mood
 // (stand_in/stand_in.cmake), and says so where it is run without.
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -46,6 +47,36 @@ TEST(CudaSurroundings, NoDriver) {
   EXPECT_EQ(HOIST_ERROR_NOT_FOUND, failure.code);
   EXPECT_THAT(failure.words, HasSubstr("libcuda.so.1"));
   EXPECT_EQ("host:0", Device::open("host:0")->name());
+}
+
+// Whoever calls hoist may use CUDA for himself: his thread's current context stays what it was.
+TEST(CudaSurroundings, TheCallersContextStays) {
+  NEEDS_MOOD("no-batches");
+  using GetCurrent = int (*)(void**);
+  using SetCurrent = int (*)(void*);
+  using GetAddress = int (*)(const char*, void**, int, std::uint64_t);
+  void* library = dlopen("libcuda.so.1", RTLD_NOW);
+  ASSERT_NE(nullptr, library);
+  auto* find = reinterpret_cast<GetAddress>(dlsym(library, "cuGetProcAddress"));
+  void* get = nullptr;
+  void* set = nullptr;
+  ASSERT_EQ(0, find("cuCtxGetCurrent", &get, 4000, 1));
+  ASSERT_EQ(0, find("cuCtxSetCurrent", &set, 4000, 1));
+  char own = 0;
+  for (void* before : {static_cast<void*>(nullptr), static_cast<void*>(&own)}) {
+    reinterpret_cast<SetCurrent>(set)(before);
+    const auto device = Device::open("cuda:0");
+    test::StreamOf stream(device);
+    test::DeviceMemory memory(device, 4096);
+    device->fill(stream.get(), memory.get(), 1, 4096);
+    std::uint8_t stranger[8] = {};
+    EXPECT_NE(HOIST_OK, failure_of([&] { device->fill(stream.get(), stranger, 1, 8); }).code);
+    device->stream_wait(stream.get());
+    void* after = &after;
+    reinterpret_cast<GetCurrent>(get)(&after);
+    EXPECT_EQ(before, after);
+    reinterpret_cast<SetCurrent>(set)(nullptr);
+  }
 }
 
 TEST(CudaSurroundings, AncientDriver) {

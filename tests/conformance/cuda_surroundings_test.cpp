@@ -130,6 +130,30 @@ TEST(CudaSurroundings, RefusedPinningIsCountedAndCopiesGoOn) {
   EXPECT_EQ(0U, arena.pageable_bytes());
 }
 
+TEST(CudaSurroundings, MemoryThatTheDriverAllocatedIsPinned) {
+  NEEDS_MOOD("allocated");
+  const auto device = Device::open("cuda:0");
+  PinnedArena arena(device, 0);
+  std::vector<std::uint8_t> host(10000);
+  arena.adopt(host.data(), host.size());
+  EXPECT_EQ(0U, arena.pageable_bytes());
+  EXPECT_GT(arena.adopted_bytes(), 0U);
+  arena.disown(host.data(), host.size());
+}
+
+// The user's capture stays whole: no event, no wait, no step.
+TEST(CudaSurroundings, AStreamThatIsCapturedTakesNoEvents) {
+  NEEDS_MOOD("capturing");
+  const auto device = Device::open("cuda:0");
+  void* wrapped = device->stream_wrap(nullptr);
+  test::EventOf event(device);
+  const Failure failure = failure_of([&] { device->event_record(event.get(), wrapped); });
+  EXPECT_EQ(HOIST_ERROR_UNSUPPORTED, failure.code);
+  EXPECT_THAT(failure.words, HasSubstr("captured into a CUDA graph"));
+  EXPECT_FALSE(device->event_poll(event.get()));
+  device->stream_destroy(wrapped);
+}
+
 TEST(CudaSurroundings, ABrokenContextIsToldAsTheUsersOwn) {
   NEEDS_MOOD("sticky");
   const auto device = Device::open("cuda:0");

@@ -83,6 +83,7 @@ double CudaDevice::now_us() const {
 
 void* CudaDevice::memory_create(std::uint64_t bytes) {
   const Current current(context_);
+  const OutsideCapture outside;
   CUdeviceptr memory = 0;
   const CUresult result = driver().cuMemAlloc(&memory, std::max<std::uint64_t>(bytes, 1));
   if (result == CUDA_ERROR_OUT_OF_MEMORY) {
@@ -99,7 +100,18 @@ void* CudaDevice::memory_create(std::uint64_t bytes) {
 
 void CudaDevice::memory_destroy(void* memory) {
   const Current current(context_);
+  const OutsideCapture outside;
   check(driver().cuMemFree(address(memory)), "cuMemFree", "");
+}
+
+bool CudaDevice::is_pinned(const void* memory, std::uint64_t bytes) {
+  for (std::uint64_t at : {std::uint64_t{0}, bytes - 1}) {
+    unsigned type = 0;
+    const CUresult result =
+        driver().cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address(memory) + at);
+    if (result != CUDA_SUCCESS || type != CU_MEMORYTYPE_HOST) return false;
+  }
+  return true;
 }
 
 // A refusal is not a failure of the device, and leaves nothing behind that a later call would report.
@@ -108,8 +120,11 @@ void CudaDevice::host_register(void* memory, std::uint64_t bytes) {
     fail(HOIST_ERROR_INVALID_ARGUMENT, text("host memory ", memory, " with ", bytes, " bytes cannot be registered"));
   }
   const Current current(context_);
+  const OutsideCapture outside;
   const CUresult result = driver().cuMemHostRegister(memory, bytes, CU_MEMHOSTREGISTER_PORTABLE);
-  if (result == CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED) {
+  // What the driver itself has allocated it calls an invalid value.
+  const bool known = result == CUDA_ERROR_INVALID_VALUE && is_pinned(memory, bytes);
+  if (known || result == CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED) {
     fail(HOIST_ERROR_ALREADY_EXISTS,
          text("host memory ", memory, " with ", bytes, " bytes is pinned already, or a part is"),
          "what is pinned already needs no registration");
@@ -138,11 +153,13 @@ void CudaDevice::host_unregister(void* memory, std::uint64_t bytes) {
     registered_.erase(found);
   }
   const Current current(context_);
+  const OutsideCapture outside;
   check(driver().cuMemHostUnregister(memory), "cuMemHostUnregister", "");
 }
 
 Stream* CudaDevice::stream_create() {
   const Current current(context_);
+  const OutsideCapture outside;
   auto stream = std::make_unique<Stream>();
   check(driver().cuStreamCreate(&stream->handle, CU_STREAM_NON_BLOCKING), "cuStreamCreate", "");
   stream->owned = true;
@@ -165,11 +182,9 @@ Stream* CudaDevice::stream_wrap(void* native) {
 void CudaDevice::stream_destroy(Stream* stream) {
   const std::unique_ptr<Stream> gone(stream);
   const Current current(context_);
-  CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
-  const bool asked = driver().cuStreamIsCapturing(stream->handle, &capture) == CUDA_SUCCESS;
+  const OutsideCapture outside;
   // A wait would break the user's capture, and captured work has not even been submitted.
-  const bool waits = !asked || capture == CU_STREAM_CAPTURE_STATUS_NONE;
-  const CUresult waited = waits ? driver().cuStreamSynchronize(stream->handle) : CUDA_SUCCESS;
+  const CUresult waited = !captures(*stream) ? driver().cuStreamSynchronize(stream->handle) : CUDA_SUCCESS;
   const CUresult result = stream->owned ? driver().cuStreamDestroy(stream->handle) : CUDA_SUCCESS;
   check(waited, "cuStreamSynchronize", "a stream that is destroyed");
   check(result, "cuStreamDestroy", "");
@@ -177,6 +192,7 @@ void CudaDevice::stream_destroy(Stream* stream) {
 
 void CudaDevice::stream_wait(const Stream& stream) {
   const Current current(context_);
+  const OutsideCapture outside;
   check(driver().cuStreamSynchronize(stream.handle), "cuStreamSynchronize", "");
 }
 
@@ -188,6 +204,7 @@ void CudaDevice::stream_wait_event(const Stream& stream, const Event& event) {
 
 Event* CudaDevice::event_create() {
   const Current current(context_);
+  const OutsideCapture outside;
   auto event = std::make_unique<Event>();
   check(driver().cuEventCreate(&event->handle, CU_EVENT_DEFAULT), "cuEventCreate", "");
   return event.release();
@@ -196,11 +213,18 @@ Event* CudaDevice::event_create() {
 void CudaDevice::event_destroy(Event* event) {
   const std::unique_ptr<Event> gone(event);
   const Current current(context_);
+  const OutsideCapture outside;
   check(driver().cuEventDestroy(event->handle), "cuEventDestroy", "");
 }
 
 void CudaDevice::event_record(Event& event, const Stream& stream) {
   const Current current(context_);
+  // Nobody could wait for it or ask about it, and the capture would carry marks of a step that never ran.
+  if (!stream.owned && captures(stream)) {
+    fail(HOIST_ERROR_UNSUPPORTED,
+         "the stream is being captured into a CUDA graph: an event recorded there is never reached",
+         "run steps outside of the capture");
+  }
   check(driver().cuEventRecord(event.handle, stream.handle), "cuEventRecord", "");
   event.recorded.store(true, std::memory_order_release);
 }
@@ -208,6 +232,7 @@ void CudaDevice::event_record(Event& event, const Stream& stream) {
 bool CudaDevice::event_poll(const Event& event) {
   if (!event.recorded.load(std::memory_order_acquire)) return false;
   const Current current(context_);
+  const OutsideCapture outside;
   const CUresult result = driver().cuEventQuery(event.handle);
   if (result == CUDA_ERROR_NOT_READY) return false;
   check(result, "cuEventQuery", "");
@@ -217,6 +242,7 @@ bool CudaDevice::event_poll(const Event& event) {
 void CudaDevice::event_wait(const Event& event) {
   if (!event.recorded.load(std::memory_order_acquire)) fail_never_recorded("waiting for it");
   const Current current(context_);
+  const OutsideCapture outside;
   check(driver().cuEventSynchronize(event.handle), "cuEventSynchronize", "");
 }
 
@@ -227,9 +253,17 @@ double CudaDevice::event_elapsed_us(const Event& begin, const Event& end) {
          "wait for both events first");
   }
   const Current current(context_);
+  const OutsideCapture outside;
   float ms = 0;
   check(driver().cuEventElapsedTime(&ms, begin.handle, end.handle), "cuEventElapsedTime", "");
   return static_cast<double>(ms) * 1000;
+}
+
+// One that cannot be asked is not capturing: the legacy stream while another captures, or a lost context.
+bool CudaDevice::captures(const Stream& stream) {
+  CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+  return driver().cuStreamIsCapturing(stream.handle, &capture) == CUDA_SUCCESS &&
+         capture != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
 void CudaDevice::submit_copy(const Stream& stream, hoist_copy_kind_t kind, void* dst, const void* src,
@@ -257,14 +291,6 @@ void CudaDevice::copy(const Stream& stream, hoist_copy_kind_t kind, void* dst, c
   submit_copy(stream, kind, dst, src, bytes);
 }
 
-// A batch cannot be captured, and the driver refuses the legacy stream: there, copies go one by one.
-bool CudaDevice::batches(const Stream& stream) const {
-  if (driver().cuMemcpyBatchAsync == nullptr || stream.handle == nullptr) return false;
-  CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
-  check(driver().cuStreamIsCapturing(stream.handle, &capture), "cuStreamIsCapturing", "");
-  return capture == CU_STREAM_CAPTURE_STATUS_NONE;
-}
-
 void CudaDevice::copy_batch(const Stream& stream, hoist_copy_kind_t kind, std::uint64_t count, void* const* dst,
                             const void* const* src, const std::uint64_t* bytes) {
   static_assert(sizeof(CUdeviceptr) == sizeof(void*) && sizeof(std::size_t) == sizeof(std::uint64_t));
@@ -273,7 +299,8 @@ void CudaDevice::copy_batch(const Stream& stream, hoist_copy_kind_t kind, std::u
   }
   if (count == 0) return;
   const Current current(context_);
-  if (count == 1 || !batches(stream)) {
+  // A batch cannot be captured, and the driver refuses the legacy stream: there, copies go one by one.
+  if (count == 1 || driver().cuMemcpyBatchAsync == nullptr || stream.handle == nullptr || captures(stream)) {
     for (std::uint64_t i = 0; i < count; ++i) submit_copy(stream, kind, dst[i], src[i], bytes[i]);
     return;
   }

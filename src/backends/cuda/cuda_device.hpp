@@ -37,6 +37,19 @@ class Current {
   bool changed_ = false;
 };
 
+// While some stream is being captured, calls that wait or allocate would break that capture, be it another
+// thread's. They say here that they have nothing to do with it.
+class OutsideCapture {
+ public:
+  OutsideCapture() { driver().cuThreadExchangeStreamCaptureMode(&mode_); }
+  ~OutsideCapture() { driver().cuThreadExchangeStreamCaptureMode(&mode_); }
+  OutsideCapture(const OutsideCapture&) = delete;
+  OutsideCapture& operator=(const OutsideCapture&) = delete;
+
+ private:
+  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;  // then the thread's own
+};
+
 class CudaDevice {
  public:
   explicit CudaDevice(std::uint32_t index);
@@ -77,7 +90,8 @@ class CudaDevice {
   void host_function(const Stream& stream, hoist_host_fn_t function, void* user_data);
 
  private:
-  [[nodiscard]] bool batches(const Stream& stream) const;
+  [[nodiscard]] static bool is_pinned(const void* memory, std::uint64_t bytes);
+  [[nodiscard]] static bool captures(const Stream& stream);
   void submit_copy(const Stream& stream, hoist_copy_kind_t kind, void* dst, const void* src, std::uint64_t bytes);
 
   const std::uint32_t index_;

@@ -44,6 +44,9 @@ enum CUresult : int {
 };
 
 enum CUdevice_attribute : int { CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING = 41 };
+enum CUpointer_attribute : int { CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2 };
+enum CUmemorytype : unsigned { CU_MEMORYTYPE_HOST = 1 };
+enum CUstreamCaptureMode : int { CU_STREAM_CAPTURE_MODE_RELAXED = 2 };
 enum CUstreamCaptureStatus : int { CU_STREAM_CAPTURE_STATUS_NONE = 0 };
 enum CUmemcpySrcAccessOrder : int { CU_MEMCPY_SRC_ACCESS_ORDER_STREAM = 1 };
 
@@ -88,6 +91,8 @@ constexpr unsigned CU_MEMHOSTREGISTER_PORTABLE = 1;
   X(cuMemcpyAsync, 4000, CUdeviceptr, CUdeviceptr, std::size_t, CUstream)     \
   X(cuMemsetD8Async, 3020, CUdeviceptr, unsigned char, std::size_t, CUstream) \
   X(cuLaunchHostFunc, 10000, CUstream, CUhostFn, void*)                       \
+  X(cuPointerGetAttribute, 4000, void*, CUpointer_attribute, CUdeviceptr)     \
+  X(cuThreadExchangeStreamCaptureMode, 10010, CUstreamCaptureMode*)           \
   X(cuStreamCreate, 2000, CUstream*, unsigned)                                \
   X(cuStreamDestroy, 4000, CUstream)                                          \
   X(cuStreamSynchronize, 2000, CUstream)                                      \

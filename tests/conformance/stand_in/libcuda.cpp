@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stand-in for the driver's libcuda.so.1, so that the cuda device's code runs on machines without a GPU:
 // device memory is host memory, everything runs when it is submitted. STAND_IN_CUDA makes it worse:
-// "no-devices", "no-batches", "lacks=NAME", "refuses-pinning", "sticky" (every copy fails as after a broken
-// kernel). Built with STAND_IN_OLD it has the entry of CUDA 11.3, with STAND_IN_ANCIENT none.
+// "no-devices", "no-batches", "lacks=NAME", "refuses-pinning", "allocated" (by the driver: host memory), "capturing",
+// "sticky" (every copy fails as after a broken kernel). Built with STAND_IN_OLD it has the entry of CUDA 11.3, with
+// STAND_IN_ANCIENT none.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -11,6 +12,7 @@
 #include <map>
 #include <mutex>
 #include <string_view>
+#include <utility>
 
 namespace {
 
@@ -121,6 +123,7 @@ Result release_memory(unsigned long long memory) {
 }
 Result host_register(void* memory, std::size_t bytes, unsigned) {
   if (mood() == "refuses-pinning") return 2;
+  if (mood() == "allocated") return 1;  // what the driver says of memory that it allocated itself
   std::lock_guard lock(machine().mutex);
   const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(memory) / page * page;
   const std::uintptr_t last = (reinterpret_cast<std::uintptr_t>(memory) + bytes + page - 1) / page * page;
@@ -133,6 +136,16 @@ Result host_register(void* memory, std::size_t bytes, unsigned) {
 Result host_unregister(void* memory) {
   std::lock_guard lock(machine().mutex);
   return machine().pinned.erase(reinterpret_cast<std::uintptr_t>(memory) / page * page) == 1 ? in_context() : 713;
+}
+Result pointer_attribute(void* out, int, unsigned long long memory) {
+  if (mood() != "allocated" || memory == 0) return 1;
+  *static_cast<unsigned*>(out) = 1;
+  return 0;
+}
+thread_local int capture_mode = 0;
+Result exchange_mode(int* mode) {
+  std::swap(*mode, capture_mode);
+  return 0;
 }
 Result known(std::uintptr_t memory, std::size_t bytes) {
   std::lock_guard lock(machine().mutex);
@@ -183,14 +196,15 @@ Result stream_destroy(void* stream) {
   delete static_cast<char*>(stream);
   return in_context();
 }
-Result stream_wait(void*) { return broken(); }
+// In a mode other than relaxed a wait would break whatever is being captured.
+Result stream_wait(void*) { return capture_mode == 2 ? broken() : 900; }
 Result stream_wait_event(void*, void*, unsigned) { return in_context(); }
 Result stream_context(void*, void** out) {
   *out = current;
   return 0;
 }
 Result is_capturing(void*, int* out) {
-  *out = 0;
+  *out = mood() == "capturing" ? 1 : 0;
   return in_context();
 }
 Result event_create(void** out, unsigned) {
@@ -205,7 +219,7 @@ Result event_record(void* event, void*) {
   static_cast<Event*>(event)->us = now_us();
   return in_context();
 }
-Result event_query(void*) { return in_context(); }
+Result event_query(void*) { return capture_mode == 2 ? in_context() : 900; }
 Result event_elapsed(float* out, void* begin, void* end) {
   *out = static_cast<float>((static_cast<Event*>(end)->us - static_cast<Event*>(begin)->us) / 1000);
   return in_context();
@@ -252,6 +266,8 @@ void* any(Function* function) {
                                    {"cuStreamWaitEvent", any(stream_wait_event)},
                                    {"cuStreamGetCtx", any(stream_context)},
                                    {"cuStreamIsCapturing", any(is_capturing)},
+                                   {"cuPointerGetAttribute", any(pointer_attribute)},
+                                   {"cuThreadExchangeStreamCaptureMode", any(exchange_mode)},
                                    {"cuEventCreate", any(event_create)},
                                    {"cuEventDestroy", any(event_destroy)},
                                    {"cuEventRecord", any(event_record)},

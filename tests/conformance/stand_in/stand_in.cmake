@@ -29,5 +29,7 @@ hoist_stand_in_test(stand_in_lacks ${surroundings} new lacks=cuLaunchHostFunc --
 hoist_stand_in_test(stand_in_options ${surroundings} new no-batches --gtest_filter=*.OptionsAreUnknown)
 hoist_stand_in_test(stand_in_context ${surroundings} new no-batches --gtest_filter=*.TheCallersContextStays)
 hoist_stand_in_test(stand_in_pinning ${surroundings} new refuses-pinning --gtest_filter=*.RefusedPinning*)
+hoist_stand_in_test(stand_in_allocated ${surroundings} new allocated --gtest_filter=*.MemoryThatTheDriver*)
+hoist_stand_in_test(stand_in_capturing ${surroundings} new capturing --gtest_filter=*.AStreamThatIsCaptured*)
 hoist_stand_in_test(stand_in_sticky ${surroundings} new sticky --gtest_filter=*.ABrokenContext*)
 hoist_stand_in_test(stand_in_manager conformance.manager_on_device_test new "")

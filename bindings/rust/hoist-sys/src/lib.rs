@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Declarations of hoist's C ABI, generated from its headers. Use the crate `hoist` instead, unless you
+//! Declarations of hoist's C ABI, generated from its headers, which document them. Use the crate `hoist` instead, unless you
 //! write a device or need a call that it leaves out.
 #![no_std]
 #![allow(non_camel_case_types)]

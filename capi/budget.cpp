@@ -103,6 +103,18 @@ BudgetOptions budget_options(const hoist_budget_options_t* given) {
   return core;
 }
 
+static void copy_counts(const BudgetStatus& core, hoist_budget_status_t& out) {
+  out.steps = core.counters.steps;
+  out.aborted_steps = core.counters.aborted_steps;
+  out.mispredictions = core.counters.mispredictions;
+  out.demand_loads = core.counters.demand_loads;
+  out.replans = core.replans;
+  out.h2d_bytes = Ledger::total(core.ledger.h2d);
+  out.d2h_bytes = Ledger::total(core.ledger.d2h);
+  out.last_step_h2d_bytes = core.last_step_h2d_bytes;
+  out.last_step_d2h_bytes = core.last_step_d2h_bytes;
+}
+
 hoist_budget_status_t public_status(Budget& budget) {
   const BudgetStatus core = budget.status();
   hoist_budget_status_t out = HOIST_BUDGET_STATUS_INIT;
@@ -115,15 +127,7 @@ hoist_budget_status_t public_status(Budget& budget) {
   out.peak_bytes = core.predicted.peak_bytes;
   out.pinned_bytes = budget.pinned().pinned_bytes();
   out.adopted_bytes = budget.pinned().adopted_bytes();
-  out.steps = core.counters.steps;
-  out.aborted_steps = core.counters.aborted_steps;
-  out.mispredictions = core.counters.mispredictions;
-  out.demand_loads = core.counters.demand_loads;
-  out.replans = core.replans;
-  out.h2d_bytes = Ledger::total(core.ledger.h2d);
-  out.d2h_bytes = Ledger::total(core.ledger.d2h);
-  out.last_step_h2d_bytes = core.last_step_h2d_bytes;
-  out.last_step_d2h_bytes = core.last_step_d2h_bytes;
+  copy_counts(core, out);
   out.predicted_step_us = core.predicted.step_us;
   out.bound_us = core.predicted.bound_us;
   out.last_step_us = core.last_step_us;

@@ -33,37 +33,19 @@ impl Ring {
     fn new(device: &Device, budget: &Budget) -> hoist::Result<Self> {
         let (read, weight) = (UseMode::HOIST_USE_READ, TensorClass::HOIST_CLASS_WEIGHT);
         let mut manager = Manager::new(device, Some(budget))?;
-        let units = (1..=UNITS)
-            .map(|u| manager.add_unit(&format!("u{u}")))
-            .collect::<Result<Vec<_>, _>>()?;
+        let units = (1..=UNITS).map(|u| manager.add_unit(&format!("u{u}"))).collect::<Result<Vec<_>, _>>()?;
         for (unit, u) in units.iter().zip(1..) {
             let bytes = Source::copy(vec![u; WEIGHT]);
             manager.add_tensor(*unit, &format!("u{u}.weight"), bytes, read, weight)?;
         }
-        let shared = manager.add_tensor(
-            units[0],
-            "u1.shared",
-            Source::copy(vec![1; SHARED]),
-            read,
-            weight,
-        )?;
+        let shared = manager.add_tensor(units[0], "u1.shared", Source::copy(vec![1; SHARED]), read, weight)?;
         manager.add_alias("u4.shared", shared)?;
         manager.add_use(units[3], shared, read)?;
         let adopted = Source::Adopt(vec![2; SMALL].into_boxed_slice());
         manager.add_tensor(units[1], "u2.adopted", adopted, read, weight)?;
-        let (rw, class) = (
-            UseMode::HOIST_USE_READ_WRITE,
-            TensorClass::HOIST_CLASS_STATE,
-        );
-        let state =
-            manager.add_tensor(units[5], "u6.state", Source::Zero(SMALL as u64), rw, class)?;
-        Ok(Self {
-            manager,
-            units,
-            shared,
-            state,
-            steps: 0,
-        })
+        let (rw, class) = (UseMode::HOIST_USE_READ_WRITE, TensorClass::HOIST_CLASS_STATE);
+        let state = manager.add_tensor(units[5], "u6.state", Source::Zero(SMALL as u64), rw, class)?;
+        Ok(Self { manager, units, shared, state, steps: 0 })
     }
 
     /// Runs a step; where the compute of unit `fail_at` fails, leaving the scope gives the step up.
@@ -92,11 +74,7 @@ impl Ring {
             self.run_step(stream, 0)?;
         }
         stream.wait()?;
-        println!(
-            "{} whole steps, {} wrong bytes",
-            self.steps,
-            WRONG_BYTES.load(Ordering::Relaxed)
-        );
+        println!("{} whole steps, {} wrong bytes", self.steps, WRONG_BYTES.load(Ordering::Relaxed));
         Ok(())
     }
 
@@ -120,11 +98,7 @@ impl Ring {
             self.manager.read(tensor, &mut bytes)?;
             right += usize::from(bytes.iter().all(|&byte| byte == want));
         }
-        println!(
-            "read back: {right} of {} names right, state {}",
-            names.len(),
-            self.steps
-        );
+        println!("read back: {right} of {} names right, state {}", names.len(), self.steps);
         Ok(())
     }
 }
@@ -133,11 +107,7 @@ fn compute(unit: &Unit<'_>, want: impl Fn(TensorId) -> u8 + Send + 'static) -> h
     let check = move |tensors: &mut hoist::HostTensors| {
         for i in 0..tensors.len() {
             let want = want(tensors.tensor(i));
-            let wrong = tensors
-                .bytes(i)
-                .iter()
-                .filter(|&&byte| byte != want)
-                .count();
+            let wrong = tensors.bytes(i).iter().filter(|&&byte| byte != want).count();
             WRONG_BYTES.fetch_add(wrong as u64, Ordering::Relaxed);
             for byte in tensors.bytes_mut(i).into_iter().flatten() {
                 *byte += 1;
@@ -148,50 +118,25 @@ fn compute(unit: &Unit<'_>, want: impl Fn(TensorId) -> u8 + Send + 'static) -> h
 }
 
 fn budget_of(device: &Device, share: &str) -> hoist::Result<Budget> {
-    Budget::new(
-        device,
-        Some(
-            BudgetOptions::new()?
-                .set("budget", share)?
-                .set("profile_steps", "2")?,
-        ),
-    )
+    Budget::new(device, Some(BudgetOptions::new()?.set("budget", share)?.set("profile_steps", "2")?))
 }
 
 fn print_sizes(s: &BudgetStatus) {
-    println!(
-        "{} units, {} tensors, {} bytes, budget {}",
-        s.unit_count, s.tensor_count, s.tensor_bytes, s.budget_bytes
-    );
+    println!("{} units, {} tensors, {} bytes, budget {}", s.unit_count, s.tensor_count, s.tensor_bytes, s.budget_bytes);
 }
 
 fn report(s: &BudgetStatus) {
     let yes = |holds| if holds { "yes" } else { "no" };
-    let phase = if s.phase == Phase::HOIST_PHASE_SERVING {
-        "serving"
-    } else {
-        "not serving"
-    };
-    println!(
-        "{phase}, {} steps, {} aborted, {} mispredictions",
-        s.steps, s.aborted_steps, s.mispredictions
-    );
+    let phase = if s.phase == Phase::HOIST_PHASE_SERVING { "serving" } else { "not serving" };
+    println!("{phase}, {} steps, {} aborted, {} mispredictions", s.steps, s.aborted_steps, s.mispredictions);
     let (h2d, d2h) = (yes(s.h2d_bytes > 0), yes(s.d2h_bytes > 0));
-    println!(
-        "bytes moved: h2d {h2d}, d2h {d2h}; peak within budget: {}",
-        yes(s.peak_bytes <= s.budget_bytes)
-    );
+    println!("bytes moved: h2d {h2d}, d2h {d2h}; peak within budget: {}", yes(s.peak_bytes <= s.budget_bytes));
 }
 
 fn main() -> Result<(), Failure> {
     let device = Device::open("host:0?mode=threaded")?;
     print_error("unknown option", BudgetOptions::new()?.set("bugdet", "50%"));
-    print_error(
-        "too small",
-        Ring::new(&device, &budget_of(&device, "20%")?)?
-            .manager
-            .commit(),
-    );
+    print_error("too small", Ring::new(&device, &budget_of(&device, "20%")?)?.manager.commit());
 
     let budget = budget_of(&device, "50%")?;
     let mut ring = Ring::new(&device, &budget)?;

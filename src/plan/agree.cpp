@@ -10,7 +10,8 @@ namespace hoist::plan {
 namespace {
 
 [[noreturn]] void lost(std::size_t rank, std::size_t ranks) {
-  fail(HOIST_ERROR_ABORTED, text("rank ", rank, " of ", ranks, " did not answer"), "form a group of the ranks that are left");
+  fail(HOIST_ERROR_ABORTED, text("rank ", rank, " of ", ranks, " did not answer"),
+       "form a group of the ranks that are left");
 }
 
 bool same_uses(const Item& a, const Item& b) {

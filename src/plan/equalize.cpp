@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 namespace hoist::plan {
 namespace {
@@ -133,6 +134,7 @@ class Equalizer::Rooms {
         low = middle;
       }
     }
+    trim(best, bytes, options.cap);
     apply(best, draft);
     return true;
   }
@@ -188,6 +190,42 @@ class Equalizer::Rooms {
       if (bytes[u] + own[u] > cap + away) return false;
     }
     return true;
+  }
+
+  // Equal shares overshoot: units far from each other stream less, one after the other, while all fit.
+  void trim(std::vector<std::uint32_t>& picked, const std::vector<std::uint64_t>& bytes, std::uint64_t cap) const {
+    std::uint64_t away = 0;
+    std::vector<std::uint64_t> held = bytes;
+    for (std::size_t m = 0; m < menus_.size(); ++m) {
+      away += (*menus_[m].sums)[picked[m]].bytes;
+      held[menus_[m].unit] += (*menus_[m].sums)[picked[m]].bytes;
+    }
+    const std::size_t stride = coprime(menus_.size());
+    for (std::size_t k = 0, m = 0; k < menus_.size(); ++k, m = (m + stride) % menus_.size()) {
+      const std::uint32_t unit = menus_[m].unit;
+      const std::uint64_t own = held[unit];
+      held[unit] = 0;
+      const std::uint64_t most = *std::max_element(held.begin(), held.end());
+      held[unit] = own;
+      if (most >= cap + away) break;  // no other unit has room for anything more
+      const std::uint64_t room = cap + away - most;
+      const auto& sums = *menus_[m].sums;
+      const std::uint64_t now = sums[picked[m]].bytes;
+      for (std::uint32_t i = 0; i < picked[m]; ++i) {
+        if (sums[i].bytes > now || now - sums[i].bytes > room) continue;
+        away -= now - sums[i].bytes;
+        held[unit] -= now - sums[i].bytes;
+        picked[m] = i;
+        break;
+      }
+    }
+  }
+
+  // About 0.618 of the count and without a common divisor: neighbours in this order are far apart.
+  static std::size_t coprime(std::size_t count) {
+    std::size_t stride = std::max<std::size_t>(count * 618 / 1000, 1);
+    while (std::gcd(stride, count) != 1) ++stride;
+    return stride;
   }
 
   void apply(const std::vector<std::uint32_t>& picked, Draft& draft) const {

@@ -33,17 +33,20 @@ Cook::Cook(Workshop& workshop, double bound_us)
   if (!draft) return;
   for (std::uint32_t g = 0; g < model_.gaps.size(); ++g) {
     if (draft->evicted[g] == 0 || !model_.gaps[g].loads) continue;
-    stream_bytes_ += static_cast<double>(model_.size[model_.gaps[g].item]) / model_.units;
+    const auto size = static_cast<double>(model_.size[model_.gaps[g].item]);
+    stream_bytes_ += size / model_.units;
+    largest_ = std::max(largest_, size);
   }
   step_us_ = std::max(step_us_, copies_us(model_, *draft));
 }
 
-// The more has been tried, the less is worth trying on; small problems have much to spare. step_us_ has the
-// latencies that the bound leaves out, and no loads ahead.
+// Small problems are worth all tries. Of large ones a plan costs much, and their many copies have latencies that the
+// bound leaves out but step_us_ has: the more has been tried, the less is worth trying on.
 bool Cook::is_good() const {
-  const double work = static_cast<double>(tries_) * static_cast<double>(model_.gaps.size() + model_.units);
-  const double floor = work < 20'000 ? bound_us_ : std::max(bound_us_, step_us_);
-  return workshop_.best_us() <= floor * (1 + 1e-6 + 0.02 * std::min(1.0, work / 80'000));
+  const std::size_t size = model_.gaps.size() + model_.units;
+  if (size < 4000) return workshop_.best_us() <= bound_us_ * (1 + 1e-6);
+  const double work = static_cast<double>(tries_) * static_cast<double>(size);
+  return workshop_.best_us() <= std::max(bound_us_, step_us_) * (1 + 1e-6 + 0.02 * std::min(1.0, work / 50'000));
 }
 
 // A share of 1 on average: equal, by own compute, by that of the unit before (its loads come then), or by the mean
@@ -188,10 +191,13 @@ bool Cook::improve(Recipe& recipe, double& time) {
   return better;
 }
 
-// Reserves to begin with, in mean streams: about one for loads ahead, and shares of the arena for what
-// fragmentation takes where stays are long.
+// Reserves to begin with, in mean streams: about one for loads ahead, room for one or two of the largest items, and
+// shares of the arena for what fragmentation takes where stays are long.
 std::vector<double> Cook::first_reserves() const {
-  std::vector<double> reserves = {1, 2.5, 0.25};
+  std::vector<double> reserves = {1};
+  if (stream_bytes_ > 0) reserves.push_back(1.001 * largest_ / stream_bytes_);
+  reserves.insert(reserves.end(), {2.5, 0.25});
+  if (stream_bytes_ > 0) reserves.push_back(2.002 * largest_ / stream_bytes_);
   if (equalizer_.covers_all() || stream_bytes_ <= 0) return reserves;
   for (const double share : {0.03, 0.06, 0.1, 0.16, 0.25}) {
     reserves.push_back(share * static_cast<double>(model_.arena) / stream_bytes_);
@@ -200,8 +206,10 @@ std::vector<double> Cook::first_reserves() const {
 }
 
 void Cook::descend(std::uint64_t most_tries) {
-  most_tries_ = most_tries;
-  for (const Stream stream : {Stream::carry, Stream::greedy, Stream::above}) {
+  constexpr std::array streams = {Stream::carry, Stream::greedy, Stream::above};
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    const Stream stream = streams[i];
+    most_tries_ = most_tries * (i + 1) / streams.size();  // none starves the others
     Recipe best;
     best.stream = stream;
     best.place.order = PlaceOrder::time;

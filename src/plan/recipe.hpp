@@ -49,6 +49,7 @@ class Cook {
   Equalizer equalizer_;
   double bound_us_ = 0;
   double stream_bytes_ = 0;                    // what a unit streams on average
+  double largest_ = 0;                         // bytes of the largest item that is streamed
   double step_us_ = 0;                         // a first guess
   std::vector<std::vector<double>> pressure_;  // by round, then unit
   std::uint64_t tries_ = 0;

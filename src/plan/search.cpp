@@ -49,7 +49,7 @@ class Search {
   }
 
  private:
-  static constexpr std::uint64_t most_proposals = 20'000;
+  static constexpr std::uint64_t most_proposals = 60'000;
 
   [[nodiscard]] bool is_done() const { return workshop_.best_us() <= bound_us_ * (1 + 1e-6); }
 
@@ -67,16 +67,19 @@ class Search {
     return true;
   }
 
-  // One to three toggles: what comes back, and what goes for it, from the same unit or from any.
+  // A few toggles: what comes back, and what goes for it, from the same unit or from any.
   bool change(Draft& draft) {
-    const std::uint32_t kind = random_.below(10);
+    const std::uint32_t kind = random_.below(12);
     if (kind == 0) return toggle(draft, pick(false, draft, movable_));
     const std::uint32_t back = pick(true, draft, movable_);
     if (!toggle(draft, back)) return false;
     if (kind <= 3) return true;
     const auto& from = kind <= 6 ? by_unit_[model_.gaps[back].to] : movable_;
-    if (!toggle(draft, pick(false, draft, from))) return false;
-    return kind % 3 != 0 || toggle(draft, pick(false, draft, movable_));
+    const std::uint32_t gone = kind <= 9 ? 1 + kind % 2 : 2 + random_.below(4);
+    for (std::uint32_t i = 0; i < gone; ++i) {
+      if (!toggle(draft, pick(false, draft, i == 0 ? from : movable_))) return false;
+    }
+    return true;
   }
 
   [[nodiscard]] bool is_promising(const Draft& draft) const {
@@ -95,8 +98,15 @@ class Search {
     Draft launched = draft;
     grow(model_, launched, model_.arena, most_);
     const double before = workshop_.best_us();
-    const std::optional<double> time = workshop_.try_draft(std::move(launched), most_, options_);
-    if (time && *time <= before) draft_ = std::move(draft);
+    PlaceOptions options = options_;
+    if (random_.below(4) == 0) {
+      options.order = static_cast<PlaceOrder>(random_.below(4));
+      options.grow = random_.below(2) == 0;
+    }
+    const std::optional<double> time = workshop_.try_draft(std::move(launched), most_, options);
+    if (!time || *time > before) return;
+    draft_ = std::move(draft);
+    options_ = options;
   }
 
   Workshop& workshop_;

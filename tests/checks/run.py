@@ -11,7 +11,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 # The long one first. Each is a script of that name beside this file.
-GATES = ("tidy", "selftest", "docs", "abi", "format", "headers", "hygiene", "layout", "names", "rooms", "shell", "sizes",
+GATES = ("tidy", "selftest", "docs", "abi", "format", "headers", "hygiene", "layout", "links", "names", "rooms", "shell", "sizes",
          "snippets", "symbols", "versions", "words")
 
 

@@ -295,6 +295,14 @@ def test_snippets(tmp_path):
     fails("snippets", tree(root, **{"README.md": "```c\nint x;\n```\n"}), "README.md:1: C code that is quoted from no")
 
 
+def test_links(tmp_path):
+    root = tree(tmp_path, **{"README.md": "[page](doc/p.md#there) [out](https://example.org)\n", "doc__p.md": "# P\n",
+                             "x.h": "/* see doc/p.md */\n"})
+    holds("links", root)
+    fails("links", tree(root, **{"doc__q.md": "\n[p](gone.md)\n"}), "doc/q.md:2: links to gone.md, which is not there")
+    fails("links", tree(root, **{"x.h": "/* see doc/gone.md */\n"}), "x.h:1: names doc/gone.md, which is not there")
+
+
 def test_docs(tmp_path):
     config = (HERE.parents[1] / "doc/Doxyfile").read_text()
     pages = {"README.md": "# hoist\n", "CONTRIBUTING.md": "# C\n", "CHANGELOG.md": "# C\n", "doc__Doxyfile": config}

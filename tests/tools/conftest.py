@@ -9,6 +9,7 @@ import pytest
 
 def pytest_addoption(parser):
     parser.addoption("--program", required=True, help="the hoist command, or the demo, to test")
+    parser.addoption("--stand-in", required=True, help="a folder with a stand-in for the CUDA driver")
     parser.addoption("--fault", required=True, help="the library of fault.c, to preload")
 
 
@@ -50,3 +51,9 @@ def fault(request):
     """The environment in which one bit of a tensor is wrong on the device, in the process's n-th manager."""
     library = request.config.getoption("--fault")
     return lambda tensor, manager: {"LD_PRELOAD": library, "FAULT_TENSOR": tensor, "FAULT_MANAGER": str(manager)}
+
+
+@pytest.fixture
+def stand_in(request):
+    """The environment in which cuda:0 is there and its memory lies where the host may read it, but hoist does not know."""
+    return {"LD_LIBRARY_PATH": request.config.getoption("--stand-in"), "CUDA_VISIBLE_DEVICES": ""}

@@ -206,6 +206,17 @@ def test_a_device_that_moves_no_bytes_says_so(program, uniform):
     assert report["bytes"]["h2d"] > 0
 
 
+def test_a_device_whose_memory_is_not_the_hosts(program, uniform, stand_in, fault):
+    """There each tensor comes back by a copy to be compared."""
+    model, tensors = uniform
+    arguments = ["stream", model, "--device", "cuda:0", "--json", "--steps", "2", "--compute-us", "300", "--budget"]
+    for percent in (40, 100):
+        expect_right(program(*arguments, f"{percent}%", **stand_in).json(), tensors, percent / 100)
+    name = "model.layers.7.mlp.gate_proj.weight"
+    wrong = program(*arguments, "40%", **stand_in, **fault(name, 1))
+    assert wrong.status == 1 and json.loads(wrong.out)["checksum"] == name
+
+
 @pytest.mark.parametrize("device", [VIRTUAL, "host:0"])
 @pytest.mark.parametrize("percent", [40, 100])
 def test_one_wrong_bit_is_seen(program, uniform, fault, device, percent):

@@ -3,12 +3,13 @@
 # Sizes are bytes, times are microseconds.
 import enum
 import os
-from collections.abc import Buffer, Callable, Iterator
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any
 
 import numpy
 import numpy.typing
+from typing_extensions import Buffer
 
 class LogLevel(enum.IntEnum):
     DEBUG = 0

@@ -9,7 +9,10 @@ from typing import Any
 
 import numpy
 import numpy.typing
-from typing_extensions import Buffer
+from typing_extensions import Buffer, TypeAlias
+
+# NumPy's stubs call arrays buffers from Python 3.12 on only.
+_Bytes: TypeAlias = Buffer | numpy.ndarray[Any, Any]
 
 class LogLevel(enum.IntEnum):
     DEBUG = 0
@@ -109,7 +112,7 @@ class Stream:
     def wait(self) -> None: ...
     def wait_event(self, event: Event) -> None: ...
     def submit_copy(
-        self, kind: CopyKind, dst: TensorView | Memory | Buffer, src: TensorView | Memory | Buffer
+        self, kind: CopyKind, dst: TensorView | Memory | _Bytes, src: TensorView | Memory | _Bytes
     ) -> None: ...
     def submit_fill(self, dst: TensorView | Memory, value: int) -> None: ...
     def submit_host(self, function: Callable[..., object], modelled_us: float, *args: Any) -> None: ...
@@ -193,7 +196,7 @@ class Manager:
         self,
         unit: int,
         name: str,
-        source: Buffer,
+        source: _Bytes,
         *,
         mode: UseMode | None = None,
         tensor_class: TensorClass | None = None,
@@ -202,7 +205,7 @@ class Manager:
         self,
         unit: int,
         name: str,
-        source: Buffer,
+        source: _Bytes,
         *,
         mode: UseMode | None = None,
         tensor_class: TensorClass | None = None,
@@ -218,7 +221,7 @@ class Manager:
     def tensor(self, name: str) -> int: ...
     def info(self, tensor: int) -> TensorInfo: ...
     def read(self, tensor: int, out: Any = None) -> Any: ...
-    def update(self, tensor: int, source: Buffer, stream: Stream) -> None: ...
+    def update(self, tensor: int, source: _Bytes, stream: Stream) -> None: ...
     def host_view(self, tensor: int, dtype: numpy.typing.DTypeLike) -> numpy.ndarray: ...
     def commit(self) -> None: ...
     def drain(self) -> None: ...

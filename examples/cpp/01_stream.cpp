@@ -11,7 +11,7 @@
 
 namespace {
 
-constexpr std::size_t layer_count = 8, weight_count = 64 * 1024;
+constexpr std::size_t layer_count = 8, weight_count = 65536;
 constexpr int step_count = 10;
 
 void report(const hoist_budget_status_t& status, bool exact) {

@@ -2,9 +2,9 @@
 """Checkpoints for tests, written by safetensors itself; bytes are random but seeded, so no two tensors are equal."""
 
 import json
-import random
 from pathlib import Path
 
+import numpy
 import safetensors
 
 # The names that safetensors' serializer takes, and bits of an element.
@@ -29,10 +29,11 @@ def total_bytes(tensors: Tensors) -> int:
 
 
 def save(path: Path, tensors: Tensors, seed: int = 0) -> Path:
-    source = random.Random(seed)
-    entries = {name: {"dtype": DTYPES[dtype][0], "shape": shape, "data": source.randbytes(size(dtype, shape))}
-               for name, (dtype, shape) in tensors.items()}
-    safetensors.serialize_file(entries, str(path), {"format": "pt"})
+    source = numpy.random.default_rng(seed)
+    bytes_of = {name: source.integers(0, 256, size(*tensor), numpy.uint8) for name, tensor in tensors.items()}
+    specs = {name: safetensors.TensorSpec(dtype=DTYPES[dtype][0], shape=shape, data_ptr=bytes_of[name].ctypes.data,
+                                          data_len=size(dtype, shape)) for name, (dtype, shape) in tensors.items()}
+    safetensors.serialize_file(specs, str(path), {"format": "pt"})  # reads bytes_of
     return path
 
 

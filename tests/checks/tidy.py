@@ -43,12 +43,13 @@ def includes(path: Path, folders: list[Path], seen: set[Path]) -> None:
 
 
 def key(root: Path, path: Path, command: str, tool: str) -> str:
-    """Everything that the verdict depends on."""
+    """Everything that the verdict depends on; where the clone lies is not among it."""
     seen: set[Path] = set()
     includes(path, [Path(folder) for folder in re.findall(r"-I\s*(\S+)", command)], seen)
+    command = command.replace(str(root), "")
     digest = hashlib.sha256((tool + command + (root / ".clang-tidy").read_text()).encode())
     for each in sorted(seen):
-        digest.update(str(each).encode() + each.read_bytes())
+        digest.update(str(each).replace(str(root), "").encode() + each.read_bytes())
     return digest.hexdigest()
 
 

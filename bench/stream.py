@@ -16,8 +16,11 @@ import sys
 import time
 from pathlib import Path
 
-import torch
-import torch.nn.functional as F
+try:
+    import torch
+    import torch.nn.functional as F
+except ImportError:
+    sys.exit(print("stream: torch is not installed, nothing was measured"))
 
 HIDDEN, INNER, HEADS, KV_HEADS, HEAD = 5120, 17408, 40, 8, 128
 SHAPES = {"n1": (HIDDEN,), "q": (HEADS * HEAD, HIDDEN), "k": (KV_HEADS * HEAD, HIDDEN), "v": (KV_HEADS * HEAD, HIDDEN),

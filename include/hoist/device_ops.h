@@ -49,7 +49,10 @@ typedef struct hoist_device_ops_t {
   /* ---- driver ---- */
   /** Required. How many devices there are; 0 where the hardware or its driver is missing. */
   hoist_status_t (*count)(void* driver, uint32_t* out_count);
-  /** Required; may block. Opens device `index`; `options` is "key=value&key=value" or "". */
+  /**
+   * Required; may block. Opens device `index`; `options` is "key=value&key=value" or "". Where count gives 0 it is
+   * called all the same: its failure says why there is none.
+   */
   hoist_status_t (*open)(void* driver, uint32_t index, const char* options, void** out_self);
   /** Required; may block. Called once, when nothing uses the device any more. */
   void (*close)(void* self);

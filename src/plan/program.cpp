@@ -393,22 +393,6 @@ class Compiler {
 
 }  // namespace
 
-Rows<UnitUse> uses_by_unit(const Problem& problem) {
-  Rows<UnitUse> rows;
-  std::vector<std::uint32_t> count(problem.units.size() + 1, 0);
-  for (const Item& item : problem.items) {
-    for (const Use& use : item.uses) ++count[use.unit + 1];
-  }
-  for (std::size_t i = 1; i < count.size(); ++i) count[i] += count[i - 1];
-  rows.begin = count;
-  rows.values.resize(count.back());
-  for (std::uint32_t i = 0; i < problem.items.size(); ++i) {
-    const auto& uses = problem.items[i].uses;
-    for (std::uint32_t n = 0; n < uses.size(); ++n) rows.values[count[uses[n].unit]++] = {i, n};
-  }
-  return rows;
-}
-
 Program compile(const Problem& problem, const Rows<UnitUse>& uses, const Plan& plan) {
   return Compiler(problem, uses, plan).run();
 }

@@ -2,6 +2,7 @@
 #include "plan/tiny.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "plan/launch.hpp"
 
@@ -20,12 +21,29 @@ class Tiny {
     for (const Gap& gap : model_.gaps) count *= static_cast<double>(choices(gap));
     if (count > static_cast<double>(most)) return false;
     Draft draft = keep_everything(model_);
+    current_us_ = workshop_.best_us();
     each(draft, 0);
     return true;
   }
 
+  // From the best draft; from everything evicted too, as the best may be the naive plan, or a dead end.
   void refine() {
-    draft_ = workshop_.best_is_draft() ? workshop_.best_draft() : keep_everything(model_);
+    if (workshop_.best_is_draft()) {
+      draft_ = workshop_.best_draft();
+      current_us_ = workshop_.best_us();
+      descend();
+    }
+    draft_ = keep_everything(model_);
+    for (std::uint32_t g = 0; g < model_.gaps.size(); ++g) {
+      if (model_.can_evict(model_.gaps[g])) draft_.evicted[g] = 1;
+    }
+    current_us_ = std::numeric_limits<double>::infinity();
+    (void)accept(draft_);
+    descend();
+  }
+
+ private:
+  void descend() {
     for (bool better = true; better && !is_over();) {
       better = false;
       for (std::uint32_t g = 0; g < model_.gaps.size() && !is_over(); ++g) better |= change(g);
@@ -33,7 +51,6 @@ class Tiny {
     }
   }
 
- private:
   [[nodiscard]] bool is_over() const { return tries_ == 0 || workshop_.best_us() <= bound_us_ * (1 + 1e-9); }
 
   [[nodiscard]] static std::uint32_t most_ahead(const Gap& gap) { return gap.loads ? std::max(gap.between, 1U) : 1; }
@@ -77,25 +94,26 @@ class Tiny {
     draft.late[g] = 0;
   }
 
-  // Whether it is the best so far. Bytes and link time refuse most drafts at little cost.
+  // Whether it beats what the descent stands on. Bytes and link time refuse most drafts at little cost.
   bool attempt(const Draft& draft) {
-    if (copies_us(model_, draft) >= workshop_.best_us()) return false;
+    if (copies_us(model_, draft) >= current_us_) return false;
     const auto bytes = occupancy(model_, draft);
     if (*std::max_element(bytes.begin(), bytes.end()) > model_.arena) return false;
-    const double before = workshop_.best_us();
+    const double before = current_us_;
     for (const PlaceOrder order : orders) {
       if (tries_ > 0) --tries_;
       PlaceOptions options;
       options.order = order;
       const std::optional<double> time = workshop_.try_draft(draft, draft.ahead, options);
+      if (time) current_us_ = std::min(current_us_, *time);
       if (time && order == PlaceOrder::time && *time >= before * 1.3) break;  // no place makes up for that
     }
-    return workshop_.best_us() < before;
+    return current_us_ < before;
   }
 
   bool accept(const Draft& draft) {
     if (!attempt(draft)) return false;
-    draft_ = workshop_.best_draft();
+    draft_ = draft;
     return true;
   }
 
@@ -148,6 +166,7 @@ class Tiny {
   const Model& model_;
   const double bound_us_;
   std::uint64_t tries_;
+  double current_us_ = 0;
   Draft draft_;
 };
 

@@ -422,6 +422,22 @@ std::string scenario_name(const testing::TestParamInfo<Scenario>& it) { return i
 
 INSTANTIATE_TEST_SUITE_P(Executor, WaitsTest, testing::ValuesIn(scenarios), scenario_name);
 
+// The waits of a unit that could not begin are the old stream's: the new one makes its own.
+TEST(Streams, AUnitThatCouldNotBeginWaitsAgainOnAnother) {
+  Trial trial(two_weights(), 1, true);
+  share_one_place(trial, "a", "b", false);
+  ModelRig& rig = trial.rig();
+  rig.hold(LaneId::h2d, 50'000);
+  rig.step_begin();
+  rig.run(0);
+  rig.device().set("fail", "event_record@2");  // after the waits
+  EXPECT_THROW(rig.begin(1), Error);
+  rig.device().set("fail", "");
+  rig.run_on(1, rig.other_stream());
+  rig.step_end();
+  EXPECT_FALSE(trial.ends_wrong());
+}
+
 TEST(WaitsList, HasAScenarioForEachWait) {
   for (int wait = 1; wait < wait_count; ++wait) {
     const bool listed = std::any_of(std::begin(scenarios), std::end(scenarios),

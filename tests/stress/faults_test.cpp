@@ -40,7 +40,7 @@ Model model() {
 
 BudgetOptions budget_options() {
   BudgetOptions options;
-  options.bytes = 8 * size;  // some states stay, and are dirty when a step has ended
+  options.bytes = 8 * size;      // some states stay, and are dirty when a step has ended
   options.run_ahead_steps = 16;  // more marks than lanes have at first
   options.profile_steps = 1;
   options.plan_effort = 1;
@@ -52,8 +52,9 @@ BudgetOptions budget_options() {
 class Complaints {
  public:
   Complaints() {
-    log_set(HOIST_LOG_WARNING, [](void* self, hoist_log_level_t, const char*) { ++static_cast<Complaints*>(self)->count_; },
-            this);
+    log_set(
+        HOIST_LOG_WARNING, [](void* self, hoist_log_level_t, const char*) { ++static_cast<Complaints*>(self)->count_; },
+        this);
   }
   ~Complaints() { log_set(HOIST_LOG_WARNING, nullptr, nullptr); }
   Complaints(const Complaints&) = delete;

@@ -86,7 +86,8 @@ class SteadyTest : public testing::TestWithParam<const char*> {
       if (unit == left_out) continue;
       for (int times = unit == twice ? 2 : 1; times > 0; --times) {
         manager_->unit_begin(unit, stream_);
-        device_->host_function(stream_, [](void*) {}, nullptr, 10);
+        device_->host_function(
+            stream_, [](void*) {}, nullptr, 10);
         manager_->unit_end(unit, stream_);
       }
     }

@@ -14,7 +14,8 @@ namespace {
 constexpr auto read = plan::Mode::read;
 constexpr auto write = plan::Mode::write;
 constexpr auto read_write = plan::Mode::read_write;
-constexpr const char* device = "host:0?mode=virtual&bytes=none&h2d_gbps=0.5&d2h_gbps=0.4&latency_us=5&duplex_factor=0.85";
+constexpr const char* device =
+    "host:0?mode=virtual&bytes=none&h2d_gbps=0.5&d2h_gbps=0.4&latency_us=5&duplex_factor=0.85";
 
 bool all_rounds() { return std::getenv("HOIST_TEST_ALL") != nullptr; }
 

@@ -9,69 +9,10 @@
 #include <functional>
 
 #include "base/error.hpp"
-#include "support/model_rig.hpp"
+#include "support/trial.hpp"
 
 namespace hoist::test {
 namespace {
-
-constexpr auto read = plan::Mode::read;
-constexpr auto write = plan::Mode::write;
-constexpr auto read_write = plan::Mode::read_write;
-constexpr std::uint64_t size = 4096;
-constexpr int held_us = 4000;
-
-// One run of a scenario.
-class Trial {
- public:
-  Trial(Model model, std::uint64_t places, bool trust, const std::string& device = "host:0?mode=threaded")
-      : rig_(device, std::move(model), options(places, trust)) {
-    rig_.step();
-    rig_.step();
-  }
-
-  ModelRig& rig() { return rig_; }
-  PlanBuilder plan() {
-    problem_ = rig_.budget().problem();
-    return PlanBuilder(*problem_);
-  }
-  void serve(PlanBuilder& builder) {
-    const plan::Plan plan = builder.build();
-    rig_.budget().request_replan(problem_.get(), &plan);
-    rig_.step();
-    rig_.step();
-    rig_.residency().wait_all();
-  }
-  void leave_out(Wait wait) { rig_.residency().leave_out(wait); }
-  bool ends_wrong() {
-    rig_.residency().wait_all();
-    return rig_.wrong() + rig_.wrong_on_read_back() != 0;
-  }
-
- private:
-  static BudgetOptions options(std::uint64_t places, bool trust) {
-    BudgetOptions options;
-    options.bytes = places * size;
-    options.profile_steps = 0;
-    options.trust = trust;
-    return options;
-  }
-
-  ModelRig rig_;
-  std::shared_ptr<const plan::Problem> problem_;
-};
-
-// Two weights in one place, a unit each.
-Model two_weights() { return {{{"a"}, {"b"}}, {{{{0}}}, {{{1}}}}}; }
-
-void share_one_place(Trial& trial, const char* a, const char* b, bool states) {
-  PlanBuilder plan = trial.plan();
-  plan.home(a, 0).home(b, 0).initial(a, 0);
-  if (states) plan.store(a, 0);
-  plan.drop(a, 0).load(b, 0, 1, 0);
-  if (states) plan.store(b, 1);
-  plan.drop(b, 1).load(a, 1, 0, 0);
-  trial.serve(plan);
-}
 
 bool load_overwrites_what_is_read(Wait wait) {
   Trial trial(two_weights(), 1, false);
@@ -81,9 +22,6 @@ bool load_overwrites_what_is_read(Wait wait) {
   trial.rig().steps(2);
   return trial.ends_wrong();
 }
-
-// Two states in one place, a unit each.
-Model two_states() { return {{{"a"}, {"b"}}, {{{{0, read_write}}}, {{{1, read_write}}}}}; }
 
 bool load_overwrites_what_is_stored(Wait wait) {
   Trial trial(two_states(), 1, false);
@@ -146,18 +84,6 @@ bool host_copy_tears(Wait wait) {
   return trial.ends_wrong() || torn;
 }
 
-// A transient is born where a state was, whose store is held up.
-Model state_and_transient() {
-  return {{{"s"}, {"t", size, true}}, {{{{0, read_write}}}, {{{1, write}}}, {{{1, read}}}}};
-}
-
-void alternate(Trial& trial) {
-  PlanBuilder plan = trial.plan();
-  plan.home("s", 0).home("t", 0).initial("s", 0).birth("t", 0);
-  plan.store("s", 0).drop("s", 0).load("s", 2, 0, 0);
-  trial.serve(plan);
-}
-
 bool birth_overwrites_what_is_stored(Wait wait) {
   Trial trial(state_and_transient(), 1, false);
   alternate(trial);
@@ -195,18 +121,6 @@ bool swap_forgets_loads_in_flight(Wait wait) {
   rig.budget().request_replan(problem.get(), plan.get());
   rig.step();
   return trial.ends_wrong();
-}
-
-// A weight is read by unit 1 and written whole by unit 2. When unit 1 does not come its load is dropped
-// unread. c makes room.
-Model read_then_written() { return {{{"a"}, {"c"}, {"w"}}, {{{{0}, {1}}}, {{{2, read}}}, {{{2, write}}}}}; }
-
-void load_for_a_reader(Trial& trial) {
-  PlanBuilder plan = trial.plan();
-  plan.home("a", 0).home("w", size).home("c", 2 * size).initial("a", 0).initial("c", 2 * size).birth("w", 2 * size);
-  plan.drop("c", 0).load("w", 0, 1, size).drop("w", 1);
-  plan.store("w", 2).drop("w", 2).load("c", 2, 0, 2 * size);
-  trial.serve(plan);
 }
 
 // Nobody reads what such a load brings. Only its time shows: it must not read the host copy while a store

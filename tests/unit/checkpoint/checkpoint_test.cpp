@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstring>
+#include <ctime>
 
 #include "base/error.hpp"
 #include "unit/checkpoint/safetensors_file.hpp"
@@ -115,15 +115,15 @@ TEST(Checkpoint, OpensAHundredThousandTensorsQuickly) {
   }
   const TemporaryFolder folder;
   const std::string path = folder.write("m.safetensors", safetensors(json + "}", 3 * count));
-  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();  // of this process: a busy machine must not decide
   const Checkpoint checkpoint(path);
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+  const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   EXPECT_EQ(checkpoint.tensors().size(), count);
   EXPECT_EQ(checkpoint.find("model.layers.99999.mlp.weight"), count - 1);
-#ifdef __OPTIMIZE__
-  EXPECT_LT(elapsed.count(), 1.0);
+#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  EXPECT_LT(seconds, 1.0);
 #endif
-  RecordProperty("seconds", std::to_string(elapsed.count()));
+  RecordProperty("seconds", std::to_string(seconds));
 }
 
 }  // namespace

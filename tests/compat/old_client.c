@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program of a released level: compiled against the headers of tests/compat/vX_Y, it runs on the present library.
- * It uses structs that may have grown since, defaults of that time, and a whole life of a manager. */
+ * It uses structs that may have grown since, defaults of that time, and a whole life of a manager. usage: [DEVICE] */
 #include <stdio.h>
 #include <string.h>
 
@@ -60,7 +60,7 @@ static int add_units(hoist_manager_t* manager) {
   return 0;
 }
 
-int main(void) {
+int main(int argc, char** argv) {
   hoist_device_t* device = NULL;
   hoist_budget_t* budget = NULL;
   hoist_manager_t* manager = NULL;
@@ -74,7 +74,7 @@ int main(void) {
   EXPECT(hoist_version_abi() >= HOIST_ABI_VERSION);
   EXPECT(hoist_device_open("nothing:0", &device) == HOIST_ERROR_NOT_FOUND && device == NULL);
   EXPECT(hoist_last_error(&error) == HOIST_OK && error.code == HOIST_ERROR_NOT_FOUND);
-  EXPECT(hoist_device_open("host:0", &device) == HOIST_OK);
+  EXPECT(hoist_device_open(argc > 1 ? argv[1] : "host:0", &device) == HOIST_OK);
   EXPECT(hoist_stream_create(device, &stream) == HOIST_OK);
   options.budget_share = 0.5;
   EXPECT(hoist_budget_create(device, &options, &budget) == HOIST_OK);

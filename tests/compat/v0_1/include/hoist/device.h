@@ -73,6 +73,7 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_device_count(uint32_t* out_count)
  * Options of the host device: mode (inline, threaded, guarded, virtual), memory (bytes, such as
  * 512MiB), h2d_gbps, d2h_gbps (10^9 bytes a second; 0: as fast as memcpy), latency_us, duplex_factor,
  * alignment, bytes (real, none), copy_delay_us (a random delay up to it before each copy), seed.
+ * Cuda devices have no options; where there are none, the error says why (no driver, none visible).
  * Opening a device that is open already gives the same one; options that differ are an error.
  * @param name Kind, colon, index, then options; read during the call only.
  * @param[out] out_device The caller owns one reference; close it with hoist_device_close.
@@ -110,7 +111,7 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_device_query_memory(const hoist_d
  *
  * Host device: "copy_delay_us"; "memory_taken" (bytes that somebody else took, to try shortages);
  * "fail" = "SLOT@N" makes the N-th next call of a slot of the table fail ("SLOT@N+" that one and all
- * later ones; "" none), so that every error path can be tried.
+ * later ones; "" none), so that every error path can be tried. Cuda device: "fail" alone.
  * @return HOIST_OK; HOIST_ERROR_INVALID_ARGUMENT for an unknown key (with the nearest known one) or value.
  * @threadsafe @nonblocking @since 0.1
  */

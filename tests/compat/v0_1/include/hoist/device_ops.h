@@ -49,7 +49,10 @@ typedef struct hoist_device_ops_t {
   /* ---- driver ---- */
   /** Required. How many devices there are; 0 where the hardware or its driver is missing. */
   hoist_status_t (*count)(void* driver, uint32_t* out_count);
-  /** Required; may block. Opens device `index`; `options` is "key=value&key=value" or "". */
+  /**
+   * Required; may block. Opens device `index`; `options` is "key=value&key=value" or "". Where count gives 0 it is
+   * called all the same: its failure says why there is none.
+   */
   hoist_status_t (*open)(void* driver, uint32_t index, const char* options, void** out_self);
   /** Required; may block. Called once, when nothing uses the device any more. */
   void (*close)(void* self);
@@ -59,7 +62,7 @@ typedef struct hoist_device_ops_t {
   hoist_status_t (*query_memory)(void* self, uint64_t* out_free, uint64_t* out_total);
   /** Optional. Changes a setting of the open device. */
   hoist_status_t (*set)(void* self, const char* key, const char* value);
-  /** Required. The clock by which events are timed, in µs. */
+  /** Required. A clock that runs as that of events does, in µs; where it starts is the device's choice. */
   hoist_status_t (*get_time)(void* self, double* out_us);
 
   /* ---- memory ---- */
@@ -67,7 +70,11 @@ typedef struct hoist_device_ops_t {
   hoist_status_t (*memory_create)(void* self, uint64_t bytes, void** out_memory);
   /** Required; may block. Nothing uses it any more. */
   void (*memory_destroy)(void* self, void* memory);
-  /** Required; may block. Makes touched host memory fit for asynchronous copies (pins it). */
+  /**
+   * Required; may block. Makes touched host memory fit for asynchronous copies (pins it).
+   * HOIST_ERROR_ALREADY_EXISTS: somebody pinned it before, or a part of it. HOIST_ERROR_UNSUPPORTED: it cannot be
+   * pinned, and copies work without. Either way hoist goes on; other failures fail the caller.
+   */
   hoist_status_t (*host_register)(void* self, void* memory, uint64_t bytes);
   /** Required; may block. Undoes host_register of exactly that range. */
   hoist_status_t (*host_unregister)(void* self, void* memory, uint64_t bytes);
@@ -127,6 +134,16 @@ typedef struct hoist_device_ops_t {
  */
 HOIST_API HOIST_NODISCARD hoist_status_t
 hoist_device_register(const hoist_device_ops_t* ops, const hoist_device_services_t** out_services) HOIST_NOEXCEPT;
+
+/**
+ * The one symbol that a plugin exports, under the name hoist_device_plugin_init. The environment variable
+ * HOIST_DEVICE_PLUGINS lists plugins by path, separated by colons; they are loaded on first use of a device, and one
+ * that cannot be is an error of that use. Called with the newest level that hoist serves, then with older ones while
+ * it returns HOIST_ERROR_UNSUPPORTED. It fills in @p out_ops as for hoist_device_register and keeps @p services;
+ * on another failure it returns a status after services->error_set. @since 0.1
+ */
+typedef hoist_status_t (*hoist_device_plugin_init_fn_t)(uint32_t requested_abi, const hoist_device_services_t* services,
+                                                        hoist_device_ops_t* out_ops);
 
 HOIST_END_DECLS
 

@@ -2,6 +2,7 @@
 #include "hoist/manager.h"
 
 #include <string>
+#include <thread>
 
 #include "guard.hpp"
 #include "manager_handle.hpp"
@@ -69,7 +70,15 @@ hoist_status_t hoist_manager_create(hoist_device_t* device, const hoist_manager_
   });
 }
 
-void hoist_manager_destroy(hoist_manager_t* manager) noexcept { destroy_handle(manager, "hoist_manager_destroy"); }
+void hoist_manager_destroy(hoist_manager_t* manager) noexcept {
+  destroy_handle(manager, "hoist_manager_destroy", [](std::unique_ptr<Manager>& value) {
+    const std::shared_ptr<Budget> budget = value->shared_budget();
+    // Another thread may be inside a manager of the same budget: it cannot be refused here, so it is waited for.
+    while (budget->busy().exchange(true, std::memory_order_acquire)) std::this_thread::yield();
+    value.reset();
+    budget->busy().store(false, std::memory_order_release);
+  });
+}
 
 hoist_status_t hoist_manager_add_unit(hoist_manager_t* manager, const char* name, hoist_unit_t* out_unit) noexcept {
   return guarded("hoist_manager_add_unit", [&] {

@@ -26,10 +26,10 @@ class HeldManager {
   Manager* operator->() const { return &manager_; }
   Budget& budget() const { return manager_.budget(); }
 
-  // The device's own handle of a stream of the budget's device.
+  // The device's own handle of a stream of the budget's device, kept while steps are on it.
   void* stream(const hoist_stream_t* stream) const {
     const Stream& it = value_of(stream, "stream");
-    if (it.device == manager_.budget().device()) return it.handle;
+    if (it.device == manager_.budget().device()) return manager_.budget().keep(it.handle);
     fail(HOIST_ERROR_INVALID_ARGUMENT,
          text("stream is of ", it.device->name(), ", the manager of ", manager_.budget().device()->name()),
          "use a stream of the manager's device");

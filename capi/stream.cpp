@@ -18,6 +18,10 @@ void check_same_device(const std::shared_ptr<Device>& one, const std::shared_ptr
        "use streams and events of one device");
 }
 
+std::shared_ptr<void> owned(const std::shared_ptr<Device>& device, void* stream) {
+  return {stream, [device](void* handle) { device->stream_destroy(handle); }};
+}
+
 }  // namespace
 
 hoist_status_t hoist_stream_create(hoist_device_t* device, hoist_stream_t** out_stream) noexcept {
@@ -26,7 +30,7 @@ hoist_status_t hoist_stream_create(hoist_device_t* device, hoist_stream_t** out_
     required(out_stream, "out_stream");
     auto* handle = create_handle<hoist_stream_t>(Stream{target, nullptr});
     const Abandon abandon(handle);
-    handle->value->handle = target->stream_create();
+    handle->value->handle = owned(target, target->stream_create());
     *out_stream = abandon.keep();
   });
 }
@@ -37,19 +41,22 @@ hoist_status_t hoist_stream_wrap(hoist_device_t* device, void* native, hoist_str
     required(out_stream, "out_stream");
     auto* handle = create_handle<hoist_stream_t>(Stream{target, nullptr});
     const Abandon abandon(handle);
-    handle->value->handle = target->stream_wrap(native);
+    handle->value->handle = owned(target, target->stream_wrap(native));
     *out_stream = abandon.keep();
   });
 }
 
 void hoist_stream_destroy(hoist_stream_t* stream) noexcept {
-  destroy_handle(stream, "hoist_stream_destroy", [](Stream& value) { value.device->stream_destroy(value.handle); });
+  destroy_handle(stream, "hoist_stream_destroy", [](Stream& value) {
+    // Its work has run when this returns, also where a budget still keeps the stream.
+    if (value.handle.use_count() > 1) value.device->stream_wait(value.handle.get());
+  });
 }
 
 hoist_status_t hoist_stream_wait(hoist_stream_t* stream) noexcept {
   return guarded("hoist_stream_wait", [&] {
     Stream& target = value_of(stream, "stream");
-    target.device->stream_wait(target.handle);
+    target.device->stream_wait(target.handle.get());
   });
 }
 
@@ -61,7 +68,7 @@ hoist_status_t hoist_stream_wait_event(hoist_stream_t* stream, hoist_event_t* ev
     if (!std::atomic_ref(awaited.recorded).load(std::memory_order_acquire)) {
       fail(HOIST_ERROR_ORDER, "the event was never recorded", "call hoist_event_record first");
     }
-    target->device->stream_wait_event(target->handle, awaited.handle);
+    target->device->stream_wait_event(target->handle.get(), awaited.handle);
   });
 }
 
@@ -69,14 +76,14 @@ hoist_status_t hoist_stream_submit_copy(hoist_stream_t* stream, hoist_copy_kind_
                                         uint64_t bytes) noexcept {
   return guarded("hoist_stream_submit_copy", [&] {
     const Held target(stream, "stream");
-    target->device->copy(target->handle, kind, dst, src, bytes);
+    target->device->copy(target->handle.get(), kind, dst, src, bytes);
   });
 }
 
 hoist_status_t hoist_stream_submit_fill(hoist_stream_t* stream, void* dst, uint8_t value, uint64_t bytes) noexcept {
   return guarded("hoist_stream_submit_fill", [&] {
     const Held target(stream, "stream");
-    target->device->fill(target->handle, dst, value, bytes);
+    target->device->fill(target->handle.get(), dst, value, bytes);
   });
 }
 
@@ -85,7 +92,7 @@ hoist_status_t hoist_stream_submit_host(hoist_stream_t* stream, hoist_host_fn_t 
   return guarded("hoist_stream_submit_host", [&] {
     const Held target(stream, "stream");
     if (function == nullptr) fail(HOIST_ERROR_INVALID_ARGUMENT, "function is NULL", "give a host function");
-    target->device->host_function(target->handle, function, user_data, modelled_us);
+    target->device->host_function(target->handle.get(), function, user_data, modelled_us);
   });
 }
 
@@ -109,7 +116,7 @@ hoist_status_t hoist_event_record(hoist_event_t* event, hoist_stream_t* stream) 
     const Held target(event, "event");
     const Held place(stream, "stream");
     check_same_device(place->device, target->device, "stream and event");
-    target->device->event_record(target->handle, place->handle);
+    target->device->event_record(target->handle, place->handle.get());
     std::atomic_ref(target->recorded).store(true, std::memory_order_release);
   });
 }

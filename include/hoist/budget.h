@@ -90,7 +90,8 @@ HOIST_API void hoist_budget_destroy(hoist_budget_t* budget) HOIST_NOEXCEPT;
  * @brief Changes the budget at run time.
  *
  * The new plan is made and checked, and its memory taken, before the call returns; the next step's begin
- * swaps. Where anything fails the old budget and plan go on.
+ * swaps. Where anything fails the old budget and plan go on. A larger budget's memory is held beside the old one's
+ * until the swap; a smaller one's is taken at the swap, when the old one's has gone.
  * @param budget_bytes New budget; 0: use @p budget_share.
  * @param budget_share New share; 0 with 0 bytes is an error.
  * @return HOIST_OK; HOIST_ERROR_INFEASIBLE naming the smallest budget that would do; HOIST_ERROR_OUT_OF_MEMORY;

@@ -89,6 +89,8 @@ typedef struct hoist_tensor_desc_t {
  * @param device Where its tensors go; must be the budget's device where options name a budget. Kept alive.
  * @param options NULL for all defaults.
  * @param[out] out_manager The caller owns it.
+ * @return HOIST_OK; HOIST_ERROR_INVALID_ARGUMENT; HOIST_ERROR_INVALID_STATE where the budget's steps have begun;
+ *         HOIST_ERROR_BUSY.
  * @threadsafe @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_manager_create(hoist_device_t* device,
@@ -98,7 +100,8 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_manager_create(hoist_device_t* de
 /**
  * @brief Waits for the manager's work and frees all it has. Dirty bytes of adopted tensors are stored first.
  *
- * An open step is given up. Failures cannot be told here: call hoist_manager_drain before. NULL is a no-op.
+ * An open step is given up. Where another thread is inside a manager of the budget it is waited for. Failures cannot
+ * be told here: call hoist_manager_drain before. NULL is a no-op.
  * @externsync @blocking @since 0.1
  */
 HOIST_API void hoist_manager_destroy(hoist_manager_t* manager) HOIST_NOEXCEPT;

@@ -21,6 +21,15 @@ Budget::~Budget() {
   if (epoch_ != nullptr) device_->event_destroy(epoch_);
 }
 
+std::size_t Budget::join(BudgetMember* member) {
+  if (swapped_) {
+    fail(HOIST_ERROR_INVALID_STATE, "a manager joins a budget whose steps have begun",
+         "create and commit all managers of a budget before its first step");
+  }
+  members_.push_back(member);
+  return joins_++;
+}
+
 void Budget::require_between_steps(const char* what) const {
   if (executor_ && executor_->in_step()) {
     fail(HOIST_ERROR_INVALID_STATE, text(what, " within a step"), "end or abort the step first");
@@ -32,6 +41,7 @@ void Budget::commit(const std::vector<void*>& hosts) {
     fail(HOIST_ERROR_INVALID_STATE, "a manager commits after its budget's first step",
          "commit all managers of a budget before the first step");
   }
+  if (catalog_.units().empty()) return;  // nothing to plan, until another manager commits
   if (!links_measured_) {
     links_ = options_.links ? *options_.links : measure_links(*device_);
     links_measured_ = true;
@@ -40,13 +50,15 @@ void Budget::commit(const std::vector<void*>& hosts) {
   for (std::uint32_t unit = 0; unit < order.size(); ++unit) order[unit] = unit;
   measure_.resize(catalog_.units().size());
   Ready ready = prepare(order, wanted_bytes(), Phase::discovery);
-  pending_.reset();  // an arena that an earlier commit took
-  take_arena(ready, false);
+  pending_.reset();          // an arena that an earlier commit took
+  phase_ = Phase::building;  // where what follows fails the next step tries again
+  take_arena(ready);
   rebuild_executor();
   auto& items = executor_->residency().items();
   for (std::size_t item = 0; item < hosts.size(); ++item) {
     if (hosts[item] != nullptr) items[item].host = hosts[item];
   }
+  reserve_hosts(ready);
   present_ = ready;
   present_.arena.reset();
   pending_ = std::make_unique<Ready>(std::move(ready));
@@ -71,9 +83,12 @@ void Budget::rebuild_executor() {
     items[item].version = before[item].version;
     items[item].host_version = before[item].host_version;
   }
+  executor->set_counters(executor_ ? executor_->counters() : carried_counters_);
+  executor->residency().ledger() = executor_ ? executor_->residency().ledger() : carried_ledger_;
   executor_ = std::move(executor);
   carried_.clear();
   measure_.set_copy_log(&executor_->residency().copies());
+  if (recorder_) record_on();
 }
 
 // Before memory goes: everything to the host. A device that refuses once is asked again.
@@ -85,8 +100,8 @@ void Budget::bring_home() noexcept {
       return;
     } catch (const std::exception& error) {
       if (again) continue;
-      return log(HOIST_LOG_ERROR, "bytes that units wrote may be lost, the device refused to store them: ",
-                 error.what());
+      return log(HOIST_LOG_ERROR,
+                 "bytes that units wrote may be lost, the device refused to store them: ", error.what());
     }
   }
 }
@@ -105,18 +120,15 @@ void Budget::carry(const std::vector<ItemState>& states, const std::vector<std::
 }
 
 void Budget::leave(BudgetMember* member, const std::vector<bool>& units, const std::vector<bool>& items) {
-  if (executor_ && swapped_) bring_home();
   members_.erase(std::remove(members_.begin(), members_.end(), member), members_.end());
+  const auto any = [](const std::vector<bool>& flags) {
+    return std::find(flags.begin(), flags.end(), true) != flags.end();
+  };
+  if (!any(units) && !any(items)) return;  // the others need not notice
+  const bool suspended = phase_ == Phase::suspended;
+  if (executor_ && swapped_) bring_home();
   pending_.reset();
-  std::vector<ItemState> states = executor_ ? executor_->residency().items() : carried_;
-  executor_.reset();  // before the catalog changes: it refers to the uses
-  recorder_.reset();
-  std::vector<std::uint32_t> unit_ids;
-  std::vector<std::uint32_t> item_ids;
-  catalog_.remove(units, items, unit_ids, item_ids);
-  for (BudgetMember* other : members_) other->renumber(unit_ids, item_ids);
-  carry(states, item_ids);
-  measure_.forget();
+  forget(units, items);
   swapped_ = false;
   phase_ = Phase::building;
   try {
@@ -124,6 +136,23 @@ void Budget::leave(BudgetMember* member, const std::vector<bool>& units, const s
   } catch (const std::exception& error) {
     log(HOIST_LOG_WARNING, "a manager left its budget; the others go on at their next step: ", error.what());
   }
+  if (suspended && phase_ != Phase::building) suspend();
+}
+
+void Budget::forget(const std::vector<bool>& units, const std::vector<bool>& items) {
+  std::vector<ItemState> states = executor_ ? executor_->residency().items() : carried_;
+  if (executor_) {
+    name_recorded();
+    carried_counters_ = executor_->counters();
+    carried_ledger_ = executor_->residency().ledger();
+  }
+  executor_.reset();  // before the catalog changes: it refers to the uses
+  std::vector<std::uint32_t> unit_ids;
+  std::vector<std::uint32_t> item_ids;
+  catalog_.remove(units, items, unit_ids, item_ids);
+  for (BudgetMember* other : members_) other->renumber(unit_ids, item_ids);
+  carry(states, item_ids);
+  measure_.forget();
 }
 
 // After a member has left. Where it fails the next step begins with another try.
@@ -135,7 +164,8 @@ void Budget::recommit() {
 void Budget::step_begin(void* stream) {
   recommit();
   if (phase_ == Phase::building || !executor_) {
-    fail(HOIST_ERROR_INVALID_STATE, "a step begins before the commit", "call hoist_manager_commit first");
+    fail(HOIST_ERROR_INVALID_STATE, "a step begins before any unit has been committed",
+         "add units, then call hoist_manager_commit");
   }
   if (phase_ == Phase::suspended) {
     fail(HOIST_ERROR_INVALID_STATE, "a step begins while the budget is suspended", "call hoist_manager_resume first");
@@ -231,7 +261,7 @@ void Budget::resume() {
   if (swapped_) {
     executor_->resume(std::make_shared<DeviceArena>(device_, present_.arena_bytes));
   } else if (pending_) {
-    take_arena(*pending_, false);
+    take_arena(*pending_);
   }
   phase_ = resumed_phase_;  // an arena for a pending plan is taken at its swap
 }
@@ -275,6 +305,8 @@ BudgetStatus Budget::status() {
   status.phase = phase_;
   status.budget_bytes = phase_ == Phase::building ? wanted_bytes() : present_.budget_bytes;
   status.replans = replans_;
+  status.counters = carried_counters_;
+  status.ledger = carried_ledger_;
   status.last_step_h2d_bytes = last_step_h2d_;
   status.last_step_d2h_bytes = last_step_d2h_;
   if (!executor_) return status;
@@ -290,35 +322,52 @@ BudgetStatus Budget::status() {
 
 void Budget::trace_begin(std::uint64_t limit) {
   require_between_steps("a trace begins");
-  if (!executor_) fail(HOIST_ERROR_INVALID_STATE, "a trace begins before the commit");
+  if (!executor_) fail(HOIST_ERROR_INVALID_STATE, "a trace begins before the commit", "commit first");
   if (recorder_) fail(HOIST_ERROR_INVALID_STATE, "a trace is being recorded already", "end it first");
-  Residency& residency = executor_->residency();
-  Lane& d2h = residency.lane(LaneId::d2h);
+  void* stream = executor_->residency().lane(LaneId::d2h).stream();
   if (epoch_ == nullptr) epoch_ = device_->event_create();
-  device_->event_record(epoch_, d2h.stream());
+  device_->event_record(epoch_, stream);
   device_->event_wait(epoch_);
   executor_->unit_clock().collect(false);
-  auto recorder = std::make_unique<Recorder>(limit == 0 ? 1'000'000 : limit);
-  residency.copies().start(recorder.get(), epoch_,
-                           std::min(residency.lane(LaneId::h2d).capacity(), d2h.capacity()) / 2);
-  recorder_ = std::move(recorder);
+  recorder_ = std::make_unique<Recorder>(limit == 0 ? 1'000'000 : limit);
+  try {
+    record_on();
+  } catch (...) {
+    recorder_.reset();
+    throw;
+  }
+}
+
+void Budget::record_on() {
+  Residency& residency = executor_->residency();
+  const std::size_t ring = std::min(residency.lane(LaneId::h2d).capacity(), residency.lane(LaneId::d2h).capacity()) / 2;
+  residency.copies().start(recorder_.get(), epoch_, ring);
+}
+
+// All that was submitted, by the names that it has now.
+void Budget::name_recorded() {
+  if (!recorder_) return;
+  Residency& residency = executor_->residency();
+  residency.wait_all();
+  executor_->unit_clock().collect(true);
+  residency.collect_copies();
+  residency.copies().stop();
+  std::vector<std::string> units;
+  std::vector<std::string> items;
+  for (const CatalogUnit& unit : catalog_.units()) units.push_back(unit.name);
+  for (const CatalogItem& item : catalog_.items()) items.push_back(item.name);
+  recorder_->name(std::move(units), std::move(items));
 }
 
 void Budget::trace_end(const char* path) {
   require_between_steps("a trace ends");
   if (!recorder_) fail(HOIST_ERROR_INVALID_STATE, "no trace is being recorded", "call hoist_trace_begin first");
-  Residency& residency = executor_->residency();
-  residency.wait_all();
-  executor_->unit_clock().collect(true);
-  residency.collect_copies();
-  if (path != nullptr) {
-    std::vector<std::string> units;
-    std::vector<std::string> items;
-    for (const CatalogUnit& unit : catalog_.units()) units.push_back(unit.name);
-    for (const CatalogItem& item : catalog_.items()) items.push_back(item.name);
-    recorder_->write(path, units, items);
+  if (executor_) {
+    name_recorded();
+    record_on();  // where the file cannot be written the recording goes on
   }
-  residency.copies().stop();
+  if (path != nullptr) recorder_->write(path);
+  if (executor_) executor_->residency().copies().stop();
   recorder_.reset();
 }
 

@@ -61,9 +61,13 @@ class Budget {
   [[nodiscard]] BudgetStatus status();
   [[nodiscard]] std::atomic<bool>& busy() noexcept { return busy_; }
 
-  void join(BudgetMember* member) { members_.push_back(member); }
-  // Whether another manager has joined before: names of later ones get a prefix.
-  [[nodiscard]] std::size_t joined() const noexcept { return joins_++; }
+  // How many have joined before: names of later ones get a prefix. Throws Error(INVALID_STATE) once steps run.
+  std::size_t join(BudgetMember* member);
+  // The stream is kept until steps go on on another one: work of theirs may still be on it.
+  void* keep(const std::shared_ptr<void>& stream) {
+    stream_ = stream;
+    return stream.get();
+  }
   // Stores what is dirty, forgets the member's units and items; the others go on. Never throws for want of a plan.
   void leave(BudgetMember* member, const std::vector<bool>& units, const std::vector<bool>& items);
 
@@ -114,7 +118,10 @@ class Budget {
     std::uint64_t arena_bytes = 0;
     std::uint64_t budget_bytes = 0;
     Phase phase = Phase::discovery;
+    bool requested = false;  // by the user; the lifecycle's own plans are not told as replans
   };
+  // What the next step runs: a request builds on it, and does not undo the one before.
+  [[nodiscard]] const Ready& coming() const noexcept { return pending_ ? *pending_ : present_; }
 
   [[nodiscard]] std::uint64_t wanted_bytes() const;
   [[nodiscard]] std::uint64_t wanted_bytes(std::uint64_t bytes, double share) const;
@@ -124,7 +131,10 @@ class Budget {
   [[nodiscard]] Ready prepare(const std::vector<std::uint32_t>& order, std::uint64_t budget_bytes, Phase phase) const;
   [[nodiscard]] Ready make_ready(plan::Problem problem, plan::Plan plan, const std::vector<std::uint32_t>& order,
                                  std::uint64_t budget_bytes, Phase phase) const;
-  void take_arena(Ready& ready, bool at_swap_if_refused) const;
+  void take_arena(Ready& ready) const;
+  void take_arena_in_place_of_pending(Ready& ready);
+  void reserve_hosts(const Ready& ready);
+  void go_back(std::uint64_t arena_bytes);
   void propose(Ready ready);
   void swap(void* stream);
   void swap_arena_first(Ready& ready, void* stream);
@@ -134,6 +144,9 @@ class Budget {
   void learn();
   void finish_step();
   void rebuild_executor();
+  void forget(const std::vector<bool>& units, const std::vector<bool>& items);
+  void record_on();
+  void name_recorded();
   void bring_home() noexcept;
   void carry(const std::vector<ItemState>& states, const std::vector<std::uint32_t>& item_ids);
   void recommit();
@@ -145,7 +158,7 @@ class Budget {
   PinnedArena pinned_;
   Measure measure_;
   std::vector<BudgetMember*> members_;
-  mutable std::size_t joins_ = 0;
+  std::size_t joins_ = 0;
   std::atomic<bool> busy_{false};
 
   LinkCurve links_{};
@@ -153,7 +166,10 @@ class Budget {
   Phase phase_ = Phase::building;
   Phase resumed_phase_ = Phase::discovery;
   std::unique_ptr<Executor> executor_;
-  std::vector<ItemState> carried_;  // by item, while there is no executor
+  // What goes on in the next executor while there is none.
+  std::vector<ItemState> carried_;  // by item
+  ExecutorCounters carried_counters_;
+  Ledger carried_ledger_;
   Ready present_;
   std::unique_ptr<Ready> pending_;
   bool swapped_ = false;                  // a program is in place
@@ -167,6 +183,7 @@ class Budget {
   std::uint64_t last_step_h2d_ = 0;
   std::uint64_t last_step_d2h_ = 0;
 
+  std::shared_ptr<void> stream_;  // that steps are on
   std::unique_ptr<Recorder> recorder_;
   void* epoch_ = nullptr;
 };

@@ -4,19 +4,38 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/utf8.hpp"
 
 namespace hoist {
+namespace {
+
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 59;  // the planner's sums stay below 2^60
+
+}  // namespace
+
+void Catalog::require_utf8(const std::string& name) {
+  if (is_utf8(name)) return;
+  fail(HOIST_ERROR_INVALID_ARGUMENT, "a name is not UTF-8", "plans are exchanged as JSON: give UTF-8 names");
+}
 
 std::uint32_t Catalog::add_unit(const std::string& name) {
+  require_utf8(name);
   units_.push_back({name, 0});
   uses_.emplace_back();
   return static_cast<std::uint32_t>(units_.size() - 1);
 }
 
 std::uint32_t Catalog::add_item(const CatalogItem& item) {
-  if (item.bytes > UINT64_MAX - unique_bytes_ - alignment_) {
+  require_utf8(item.name);
+  if (item.bytes > most_bytes || unique_bytes_ > most_bytes - item.bytes) {
     fail(HOIST_ERROR_INVALID_ARGUMENT,
-         text("tensor \"", item.name, "\" of ", item.bytes, " bytes is more than can be counted"));
+         text("tensor \"", item.name, "\" of ", item.bytes, " bytes, after ", unique_bytes_,
+              " bytes of others, is more than can be planned"),
+         text("stay within ", most_bytes, " bytes in all"));
+  }
+  if (!item_names_.insert(item.name).second) {
+    fail(HOIST_ERROR_ALREADY_EXISTS, text("the budget has a tensor \"", item.name, "\" already"),
+         "give each tensor a name of its own");
   }
   items_.push_back(item);
   unique_bytes_ += round_up(item.bytes, alignment_);
@@ -39,6 +58,7 @@ void Catalog::remove(const std::vector<bool>& units, const std::vector<bool>& it
   for (std::uint32_t item = 0; item < items_.size(); ++item) {
     if (items[item]) {
       unique_bytes_ -= round_up(items_[item].bytes, alignment_);
+      item_names_.erase(items_[item].name);
       continue;
     }
     item_ids[item] = static_cast<std::uint32_t>(kept_items.size());

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "exec/program.hpp"
@@ -51,10 +52,13 @@ class Catalog {
   void check_transients(const std::vector<std::uint32_t>& order) const;
 
  private:
+  static void require_utf8(const std::string& name);
+
   std::uint64_t alignment_;
   std::uint64_t unique_bytes_ = 0;
   std::vector<CatalogUnit> units_;
   std::vector<CatalogItem> items_;
+  std::unordered_set<std::string> item_names_;
   std::vector<std::vector<UnitUse>> uses_;
 };
 

@@ -52,6 +52,10 @@ plan::Problem Budget::make_problem(const std::vector<std::uint32_t>& order, std:
   plan::Problem problem = catalog_.problem(order);
   // More than everything is everything.
   problem.budget_bytes = std::min(budget_bytes, catalog_.unique_bytes() + catalog_.largest_workspace());
+  // The workspace of a unit that the order leaves out is kept free all the same: it may run.
+  std::uint64_t workspace = 0;
+  for (const plan::Unit& unit : problem.units) workspace = std::max(workspace, unit.workspace_bytes);
+  problem.budget_bytes -= std::min(problem.budget_bytes, catalog_.largest_workspace() - workspace);
   problem.links[0] = {links_.h2d.latency_us, links_.h2d.bytes_per_us};
   problem.links[1] = {links_.d2h.latency_us, links_.d2h.bytes_per_us};
   problem.links[2] = problem.links[0];
@@ -88,33 +92,39 @@ Budget::Ready Budget::prepare(const std::vector<std::uint32_t>& order, std::uint
   return make_ready(std::move(problem), std::move(plan), order, budget_bytes, phase);
 }
 
-void Budget::take_arena(Ready& ready, bool at_swap_if_refused) const {
+// A smaller arena is taken at the swap, when the old one has gone: never more than the budget is held for it.
+void Budget::take_arena(Ready& ready) const {
   ready.arena.reset();
-  if (executor_ && executor_->residency().has_arena() && ready.arena_bytes == executor_->residency().arena_bytes())
+  if (executor_ && executor_->residency().has_arena() && ready.arena_bytes <= executor_->residency().arena_bytes())
     return;
-  try {
-    ready.arena = std::make_shared<DeviceArena>(device_, ready.arena_bytes);
-  } catch (const Error& error) {
-    if (!at_swap_if_refused || error.code() != HOIST_ERROR_OUT_OF_MEMORY) throw;
-  }
+  ready.arena = std::make_shared<DeviceArena>(device_, ready.arena_bytes);
 }
 
-void Budget::propose(Ready ready) {
-  const bool shrinks = executor_ && ready.arena_bytes < executor_->residency().arena_bytes();
+void Budget::take_arena_in_place_of_pending(Ready& ready) {
   try {
-    take_arena(ready, shrinks);
+    take_arena(ready);
   } catch (const Error&) {
     if (!pending_ || !pending_->arena) throw;
     // A plan that waits to be swapped in makes room for the one that replaces it.
     pending_->arena.reset();
-    try {
-      take_arena(ready, shrinks);
-    } catch (const Error&) {
-      take_arena(*pending_, true);
-      throw;
-    }
+    take_arena(ready);  // where it fails, the waiting plan takes its arena at its swap
   }
+}
+
+// Host memory for transients that the plan stores: it is there before the plan runs, or the plan is refused.
+void Budget::reserve_hosts(const Ready& ready) {
+  for (const plan::Op& op : ready.plan->ops) {
+    if (op.kind != plan::OpKind::drop && catalog_.items()[op.item].transient)
+      executor_->residency().reserve_host(op.item);
+  }
+}
+
+void Budget::propose(Ready ready) {
+  reserve_hosts(ready);
+  take_arena_in_place_of_pending(ready);
+  const bool requested = ready.requested;
   pending_ = std::make_unique<Ready>(std::move(ready));
+  if (!requested) return;
   replan_state_ = ReplanState::pending;
   replan_reason_.clear();
 }
@@ -131,39 +141,42 @@ void Budget::swap(void* stream) {
     }
   } catch (const std::exception& error) {
     if (first || phase_ == Phase::suspended) throw;
-    replan_state_ = ReplanState::failed;
+    if (ready.requested) replan_state_ = ReplanState::failed;
     replan_reason_ = error.what();
     pending_.reset();
     log(HOIST_LOG_WARNING, "a replan failed, the old plan goes on: ", error.what());
     return;
   }
+  const bool requested = ready.requested;
   present_ = std::move(ready);
   present_.arena.reset();
   pending_.reset();
   phase_ = present_.phase;
   executor_->count_mispredictions(phase_ != Phase::discovery);
   swapped_ = true;
-  if (first) return;
-  ++replans_;
-  replan_state_ = ReplanState::applied;
+  if (!first) ++replans_;
+  if (requested) replan_state_ = ReplanState::applied;
 }
 
-// There was no room for both arenas: the old one goes first.
+// The old arena goes before the new one is taken.
 void Budget::swap_arena_first(Ready& ready, void* stream) {
   const bool first = !swapped_;
+  const std::uint64_t before = executor_->residency().arena_bytes();
   if (!first) executor_->evacuate();
   try {
     executor_->swap(ready.program, std::make_shared<DeviceArena>(device_, ready.arena_bytes), stream);
-    return;
-  } catch (const Error&) {
-    if (first) throw;
-    try {
-      executor_->resume(std::make_shared<DeviceArena>(device_, present_.arena_bytes));
-    } catch (const Error&) {
-      resumed_phase_ = phase_;
-      phase_ = Phase::suspended;  // nothing is lost: hoist_manager_resume tries again
-      throw;
-    }
+  } catch (...) {
+    if (!first) go_back(before);
+    throw;
+  }
+}
+
+void Budget::go_back(std::uint64_t arena_bytes) {
+  try {
+    executor_->resume(std::make_shared<DeviceArena>(device_, arena_bytes));
+  } catch (...) {
+    resumed_phase_ = phase_;
+    phase_ = Phase::suspended;  // nothing is lost: hoist_manager_resume tries again
     throw;
   }
 }
@@ -174,8 +187,6 @@ void Budget::replan(const std::vector<std::uint32_t>& order, Phase phase, const 
     log(HOIST_LOG_INFO, why, ": step predicted at ", pending_->plan->predicted.step_us, " us, bound ",
         pending_->plan->predicted.bound_us, " us");
   } catch (const Error& error) {
-    replan_state_ = ReplanState::failed;
-    replan_reason_ = error.what();
     log(HOIST_LOG_WARNING, why, ": no other plan, the old one goes on: ", error.what());
   }
 }
@@ -185,8 +196,6 @@ void Budget::advance() noexcept {
   try {
     next_phase();
   } catch (const std::exception& error) {
-    replan_state_ = ReplanState::failed;
-    replan_reason_ = error.what();
     log(HOIST_LOG_WARNING, "no other plan could be made, the old one goes on: ", error.what());
   }
 }
@@ -200,9 +209,7 @@ void Budget::next_phase() {
     profiled_ = 0;
     const bool profile = options_.profile_steps != 0;
     replan(sequence, profile ? Phase::profiling : Phase::serving, "the order of units is known");
-    if (!pending_) return;
-    if (profile) measure_.forget();
-    replan_state_ = ReplanState::none;
+    if (pending_ && profile) measure_.forget();
     return;
   }
   learn();
@@ -211,7 +218,6 @@ void Budget::next_phase() {
   executor_->residency().wait_all();
   executor_->unit_clock().collect(true);
   replan(present_.order, Phase::serving, "units have been measured");
-  if (pending_) replan_state_ = ReplanState::none;
   if (!pending_) phase_ = Phase::serving;
 }
 
@@ -231,7 +237,9 @@ void Budget::learn() {
 }
 
 bool Budget::can_replan() const noexcept {
-  return executor_ && swapped_ && !executor_->in_step() && (phase_ == Phase::profiling || phase_ == Phase::serving);
+  const Phase next = coming().phase;
+  return executor_ && swapped_ && !executor_->in_step() && phase_ != Phase::suspended &&
+         (next == Phase::profiling || next == Phase::serving);
 }
 
 void Budget::request_replan(const plan::Problem* problem, const plan::Plan* plan) {
@@ -240,14 +248,18 @@ void Budget::request_replan(const plan::Problem* problem, const plan::Plan* plan
     fail(HOIST_ERROR_INVALID_STATE, "a replan is requested before discovery has ended or while suspended",
          "run a whole step first");
   }
+  const Ready& base = coming();
+  Ready ready;
   if (problem == nullptr) {
     executor_->unit_clock().collect(false);
-    propose(prepare(present_.order, present_.budget_bytes, Phase::serving));
-    return;
+    ready = prepare(base.order, base.budget_bytes, Phase::serving);
+  } else {
+    AdoptedPlan adopted = adopt_plan(make_problem(base.order, base.budget_bytes), *problem, *plan);
+    ready =
+        make_ready(std::move(adopted.problem), std::move(adopted.plan), base.order, base.budget_bytes, Phase::serving);
   }
-  AdoptedPlan adopted = adopt_plan(*present_.problem, *problem, *plan);
-  propose(make_ready(std::move(adopted.problem), std::move(adopted.plan), present_.order, present_.budget_bytes,
-                     Phase::serving));
+  ready.requested = true;
+  propose(std::move(ready));
 }
 
 void Budget::set_budget(std::uint64_t bytes, double share) {
@@ -256,10 +268,13 @@ void Budget::set_budget(std::uint64_t bytes, double share) {
     fail(HOIST_ERROR_INVALID_STATE, "the budget is changed while suspended", "resume first");
   }
   if (phase_ != Phase::building) {
-    const bool first = !swapped_;
-    const Phase phase = first ? Phase::discovery : phase_;
-    propose(prepare(present_.order, wanted_bytes(bytes, share), phase));
-    if (first) present_.budget_bytes = pending_->budget_bytes;
+    Ready ready = prepare(coming().order, wanted_bytes(bytes, share), coming().phase);
+    ready.requested = swapped_;
+    propose(std::move(ready));
+  }
+  if (!swapped_ && pending_) {
+    present_ = *pending_;
+    present_.arena.reset();
   }
   options_.bytes = bytes;
   options_.share = share;

@@ -72,7 +72,8 @@ class Device {
 // A stream or event with its device: what the C ABI hands out.
 struct Stream {
   std::shared_ptr<Device> device;
-  void* handle = nullptr;
+  // The device's own handle. A budget keeps it while it is the stream that its steps are on.
+  std::shared_ptr<void> handle;
 };
 struct Event {
   std::shared_ptr<Device> device;

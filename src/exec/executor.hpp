@@ -36,6 +36,8 @@ class Executor {
   [[nodiscard]] Residency& residency() noexcept { return residency_; }
   [[nodiscard]] const Residency& residency() const noexcept { return residency_; }
   [[nodiscard]] const ExecutorCounters& counters() const noexcept { return counters_; }
+  // Counting goes on from there, in a new executor of the same budget.
+  void set_counters(const ExecutorCounters& counters) noexcept { counters_ = counters; }
   [[nodiscard]] UnitClock& unit_clock() noexcept { return unit_clock_; }
   [[nodiscard]] double last_step_us() { return step_clock_.last_us(); }
   // The units of the present or last step, in the order in which they began.
@@ -101,7 +103,7 @@ class Executor {
   std::vector<std::uint32_t> deviants_;
   std::vector<bool> is_deviant_;
   std::vector<std::uint32_t> born_;  // of the unit that is being begun
-  std::vector<Accessed> accessed_;     // pages that the open unit's host functions may touch
+  std::vector<Accessed> accessed_;   // pages that the open unit's host functions may touch
   std::vector<std::uint32_t> sequence_;
   std::uint32_t next_ = 0;  // position that the plan expects
   std::uint32_t open_unit_ = no_index;

@@ -147,7 +147,8 @@ void Residency::birth(std::uint32_t item, const Place& place) {
   own(place, item);
 }
 
-void Residency::ensure_host(ItemState& state) {
+void Residency::reserve_host(std::uint32_t item) {
+  ItemState& state = items_[item];
   if (state.host != nullptr || state.bytes == 0) return;
   state.host = pinned_.allocate(state.bytes);
 }
@@ -156,7 +157,7 @@ void Residency::store(std::uint32_t item, Reason reason) {
   ItemState& state = items_[item];
   if (!state.place.set || !state.dirty) return;
   if (state.bytes != 0) {
-    ensure_host(state);
+    reserve_host(item);
     Lane& d2h = lane(LaneId::d2h);
     order(LaneId::d2h, LaneId::compute, lane(LaneId::compute).last(), Wait::store_after_unit);
     if (copies_.on()) copies_.begin(d2h);

@@ -98,6 +98,8 @@ class Residency {
   void birth(std::uint32_t item, const Place& place);
   // Ensure clean.
   void store(std::uint32_t item, Reason reason);
+  // Takes host memory for a transient's bytes, where there is none yet. Throws Error(OUT_OF_MEMORY).
+  void reserve_host(std::uint32_t item);
   // Ensure absent, storing if dirty and live.
   void drop(std::uint32_t item, Reason reason);
   // A transient past its last use.
@@ -152,7 +154,6 @@ class Residency {
   void try_poison(const ItemState& state) noexcept;
   void read_device(const ItemState& state, void* dst);
   void submit_check(ItemState& state, ResidentCheck& check);
-  void ensure_host(ItemState& state);
   void copy_in(std::uint32_t item, Reason reason);
 
   std::shared_ptr<Device> device_;

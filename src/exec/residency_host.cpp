@@ -37,6 +37,7 @@ void Residency::read_device(const ItemState& state, void* dst) {
   order(LaneId::d2h, LaneId::compute, lane(LaneId::compute).last(), Wait::store_after_unit);
   device_->copy(d2h.stream(), HOIST_COPY_D2H, dst, address(state.place), state.bytes);
   const Mark mark = d2h.promise();
+  ledger_.add(ledger_.d2h, Reason::drain, state.bytes);
   try {
     d2h.wait(mark);
   } catch (...) {

@@ -35,9 +35,8 @@ void require_consistent(const TensorSpec& spec) {
 }  // namespace
 
 Manager::Manager(std::shared_ptr<Budget> budget) : budget_(std::move(budget)) {
-  const std::size_t earlier = budget_->joined();
+  const std::size_t earlier = budget_->join(this);
   if (earlier != 0) prefix_ = text("manager", earlier, "/");
-  budget_->join(this);
 }
 
 Manager::~Manager() {

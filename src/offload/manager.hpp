@@ -45,6 +45,7 @@ class Manager final : public BudgetMember {
 
   [[nodiscard]] Budget& budget() noexcept { return *budget_; }
   [[nodiscard]] const Budget& budget() const noexcept { return *budget_; }
+  [[nodiscard]] const std::shared_ptr<Budget>& shared_budget() const noexcept { return budget_; }
   [[nodiscard]] bool committed() const noexcept override { return committed_; }
   void renumber(const std::vector<std::uint32_t>& units, const std::vector<std::uint32_t>& items) override;
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/utf8.hpp"
 
 namespace hoist::plan {
 namespace {
@@ -18,25 +19,6 @@ constexpr std::size_t largest_count = std::size_t{1} << 28;
 }
 
 bool not_negative(double value) { return std::isfinite(value) && value >= 0; }
-
-// Well-formed UTF-8, no overlong forms and no surrogates: names go into JSON and into digests.
-bool is_utf8(const std::string& name) {
-  const auto byte = [&](std::size_t i) { return i < name.size() ? static_cast<unsigned char>(name[i]) : 0U; };
-  for (std::size_t i = 0; i < name.size();) {
-    const unsigned lead = byte(i);
-    const std::size_t more = lead < 0x80 ? 0 : lead >= 0xc2 && lead < 0xe0 ? 1 : lead >> 4 == 0xe ? 2 : 3;
-    if ((more == 3 && (lead < 0xf0 || lead > 0xf4)) || (lead == 0xe0 && byte(i + 1) < 0xa0) ||
-        (lead == 0xed && byte(i + 1) > 0x9f) || (lead == 0xf0 && byte(i + 1) < 0x90) ||
-        (lead == 0xf4 && byte(i + 1) > 0x8f)) {
-      return false;
-    }
-    for (std::size_t k = 1; k <= more; ++k) {
-      if (byte(i + k) >> 6 != 2) return false;
-    }
-    i += more + 1;
-  }
-  return true;
-}
 
 // Items are known by name; units by index, so that their names may repeat.
 void check_names(const Problem& problem) {

@@ -6,20 +6,23 @@
 
 namespace hoist {
 
-void Recorder::write(const std::string& path, const std::vector<std::string>& units,
-                     const std::vector<std::string>& items) const {
+void Recorder::write(const std::string& path) const {
   ChromeTrace trace;
   trace.row(static_cast<int>(TraceRow::compute), "compute");
   trace.row(static_cast<int>(TraceRow::wait), "waits");
   trace.row(static_cast<int>(TraceRow::h2d), "h2d");
   trace.row(static_cast<int>(TraceRow::d2h), "d2h");
-  for (const TraceInterval& it : intervals_) {
-    const int row = static_cast<int>(it.row);
-    if (it.row == TraceRow::compute || it.row == TraceRow::wait) {
-      trace.interval(row, units.at(it.index), it.begin_us, it.end_us, {{"step", it.step}});
-    } else {
-      trace.interval(row, items.at(it.index), it.begin_us, it.end_us,
-                     {{"step", it.step}, {"bytes", it.bytes}, {"reason", reason_name(it.reason)}});
+  std::size_t next = 0;
+  for (const Chapter& chapter : chapters_) {
+    for (; next < chapter.end; ++next) {
+      const TraceInterval& it = intervals_[next];
+      const int row = static_cast<int>(it.row);
+      if (it.row == TraceRow::compute || it.row == TraceRow::wait) {
+        trace.interval(row, chapter.units.at(it.index), it.begin_us, it.end_us, {{"step", it.step}});
+      } else {
+        trace.interval(row, chapter.items.at(it.index), it.begin_us, it.end_us,
+                       {{"step", it.step}, {"bytes", it.bytes}, {"reason", reason_name(it.reason)}});
+      }
     }
   }
   trace.note("dropped_intervals", text(dropped_));

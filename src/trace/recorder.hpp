@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "trace/ledger.hpp"
@@ -36,14 +37,23 @@ class Recorder {
   [[nodiscard]] const std::vector<TraceInterval>& intervals() const noexcept { return intervals_; }
   [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
 
-  // Writes Chrome trace JSON. Throws Error(IO).
-  void write(const std::string& path, const std::vector<std::string>& units,
-             const std::vector<std::string>& items) const;
+  // What was added since the last call counts units and items so; numbers change when a member leaves a budget.
+  void name(std::vector<std::string> units, std::vector<std::string> items) {
+    chapters_.push_back({intervals_.size(), std::move(units), std::move(items)});
+  }
+  // Writes Chrome trace JSON of what has names. Throws Error(IO).
+  void write(const std::string& path) const;
 
  private:
+  struct Chapter {
+    std::size_t end = 0;  // of its intervals
+    std::vector<std::string> units;
+    std::vector<std::string> items;
+  };
   std::uint64_t limit_;
   std::uint64_t dropped_ = 0;
   std::vector<TraceInterval> intervals_;
+  std::vector<Chapter> chapters_;
 };
 
 }  // namespace hoist

@@ -78,7 +78,7 @@ void sizes() {
 
 // Ranks measure different times and have different budgets; each plans from the agreed problem, on its own.
 void cluster(std::size_t ranks) {
-  std::vector<Problem> of_ranks(ranks, problems::stack(24, 0.5, 1));
+  std::vector<Problem> of_ranks(ranks, problems::stack(24, 0.5, 1.2));
   problems::Random random(1);
   for (Problem& problem : of_ranks) {
     const double slow = random.below(100) == 0 ? 1.5 : 1;

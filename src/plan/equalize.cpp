@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <utility>
 
 namespace hoist::plan {
 namespace {
@@ -201,12 +202,10 @@ class Equalizer::Rooms {
       held[menus_[m].unit] += (*menus_[m].sums)[picked[m]].bytes;
     }
     const std::size_t stride = coprime(menus_.size());
+    Fullest fullest(held);
     for (std::size_t k = 0, m = 0; k < menus_.size(); ++k, m = (m + stride) % menus_.size()) {
       const std::uint32_t unit = menus_[m].unit;
-      const std::uint64_t own = held[unit];
-      held[unit] = 0;
-      const std::uint64_t most = *std::max_element(held.begin(), held.end());
-      held[unit] = own;
+      const std::uint64_t most = fullest.beside(unit);
       if (most >= cap + away) break;  // no other unit has room for anything more
       const std::uint64_t room = cap + away - most;
       const auto& sums = *menus_[m].sums;
@@ -216,10 +215,41 @@ class Equalizer::Rooms {
         away -= now - sums[i].bytes;
         held[unit] -= now - sums[i].bytes;
         picked[m] = i;
+        fullest.fell(unit);
         break;
       }
     }
   }
+
+  // The most that any unit but one holds, without looking at all of them again for each.
+  class Fullest {
+   public:
+    explicit Fullest(const std::vector<std::uint64_t>& held) : held_(held) { find(); }
+    [[nodiscard]] std::uint64_t beside(std::uint32_t unit) const {
+      if (unit != first_) return held_[first_];
+      return second_ == none ? 0 : held_[second_];
+    }
+    void fell(std::uint32_t unit) {
+      if (unit == first_ || unit == second_) find();
+    }
+
+   private:
+    void find() {
+      first_ = 0;
+      second_ = none;
+      for (std::uint32_t u = 1; u < held_.size(); ++u) {
+        if (held_[u] > held_[first_]) {
+          second_ = std::exchange(first_, u);
+        } else if (second_ == none || held_[u] > held_[second_]) {
+          second_ = u;
+        }
+      }
+    }
+
+    const std::vector<std::uint64_t>& held_;
+    std::uint32_t first_ = 0;
+    std::uint32_t second_ = none;
+  };
 
   // About 0.618 of the count and without a common divisor: neighbours in this order are far apart.
   static std::size_t coprime(std::size_t count) {

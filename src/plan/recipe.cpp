@@ -43,9 +43,8 @@ Cook::Cook(Workshop& workshop, double bound_us)
 // Small problems are worth all tries. Of large ones a plan costs much, and their many copies have latencies that the
 // bound leaves out but step_us_ has: the more has been tried, the less is worth trying on.
 bool Cook::is_good() const {
-  const std::size_t size = model_.gaps.size() + model_.units;
-  if (size < 4000) return workshop_.best_us() <= bound_us_ * (1 + 1e-6);
-  const double work = static_cast<double>(tries_) * static_cast<double>(size);
+  if (!is_large()) return workshop_.best_us() <= bound_us_ * (1 + 1e-6);
+  const double work = static_cast<double>(tries_) * static_cast<double>(model_.gaps.size() + model_.units);
   return workshop_.best_us() <= std::max(bound_us_, step_us_) * (1 + 1e-6 + 0.02 * std::min(1.0, work / 50'000));
 }
 
@@ -206,7 +205,9 @@ std::vector<double> Cook::first_reserves() const {
 }
 
 void Cook::descend(std::uint64_t most_tries) {
-  constexpr std::array streams = {Stream::carry, Stream::greedy, Stream::above};
+  // Where equal streams cover everything, the greedy choice adds little and costs the most.
+  std::vector<Stream> streams = {Stream::carry, Stream::greedy, Stream::above};
+  if (is_large() && equalizer_.covers_all()) streams = {Stream::carry};
   for (std::size_t i = 0; i < streams.size(); ++i) {
     const Stream stream = streams[i];
     most_tries_ = most_tries * (i + 1) / streams.size();  // none starves the others

@@ -32,6 +32,7 @@ class Cook {
   void descend(std::uint64_t most_tries);
   [[nodiscard]] std::uint64_t tries() const { return tries_; }
   [[nodiscard]] bool is_good() const;
+  [[nodiscard]] bool is_large() const { return model_.gaps.size() + model_.units >= 4000; }
 
  private:
   double taste(const Recipe& recipe);

@@ -33,12 +33,13 @@ void Budget::require_feasible(std::uint64_t budget_bytes) const {
   const std::uint64_t least = catalog_.smallest_budget(&unit);
   if (budget_bytes >= least) return;
   const std::uint64_t all = catalog_.unique_bytes() + catalog_.largest_workspace();
+  const std::uint64_t permille = all == 0 ? 0 : (least * 1000 + all - 1) / all;
   fail(HOIST_ERROR_INFEASIBLE,
        text("a budget of ", budget_bytes, " bytes is too small: unit \"", unit, "\" needs ",
             least - catalog_.largest_workspace(), " bytes at once",
             catalog_.largest_workspace() != 0 ? text(" and the largest workspace ", catalog_.largest_workspace()) : "",
             "; the smallest budget that would do is ", least, " bytes"),
-       text("give at least ", least, " bytes (", all == 0 ? 0 : (least * 1000 + all - 1) / all / 10.0, " % of all)"));
+       text("give at least ", least, " bytes (", static_cast<double>(permille) / 10.0, " % of all)"));
 }
 
 std::uint64_t Budget::arena_for(const plan::Problem& problem) const {

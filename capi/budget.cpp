@@ -124,7 +124,7 @@ hoist_budget_status_t public_status(Budget& budget) {
   out.tensor_bytes = budget.catalog().unique_bytes();
   out.budget_bytes = core.budget_bytes;
   out.arena_bytes = core.arena_bytes;
-  out.peak_bytes = core.predicted.peak_bytes;
+  out.peak_bytes = core.peak_bytes;
   out.pinned_bytes = budget.pinned().pinned_bytes();
   out.adopted_bytes = budget.pinned().adopted_bytes();
   copy_counts(core, out);

@@ -73,6 +73,10 @@ hoist_status_t hoist_manager_create(hoist_device_t* device, const hoist_manager_
 void hoist_manager_destroy(hoist_manager_t* manager) noexcept {
   destroy_handle(manager, "hoist_manager_destroy", [](std::unique_ptr<Manager>& value) {
     const std::shared_ptr<Budget> budget = value->shared_budget();
+    if (HeldManager::inside() == budget.get()) {
+      log(HOIST_LOG_ERROR, "hoist_manager_destroy within a callback of the same budget: the manager is kept");
+      return static_cast<void>(value.release());
+    }
     // Another thread may be inside a manager of the same budget: it cannot be refused here, so it is waited for.
     while (budget->busy().exchange(true, std::memory_order_acquire)) std::this_thread::yield();
     value.reset();

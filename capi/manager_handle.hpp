@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "device_handle.hpp"
 #include "handle.hpp"
@@ -22,7 +23,17 @@ namespace hoist::capi {
 class HeldManager {
  public:
   explicit HeldManager(const hoist_manager_t* manager)
-      : manager_(*value_of(manager, "manager")), busy_(manager_.budget().busy(), "budget") {}
+      : manager_(*value_of(manager, "manager")), busy_(manager_.budget().busy(), "budget") {
+    outer_ = std::exchange(inside(), &manager_.budget());
+  }
+  ~HeldManager() { inside() = outer_; }
+  HeldManager(const HeldManager&) = delete;
+  HeldManager& operator=(const HeldManager&) = delete;
+  // The budget that the calling thread is inside of: a callback of the user's may come back here.
+  static const Budget*& inside() noexcept {
+    static thread_local const Budget* budget = nullptr;
+    return budget;
+  }
   Manager* operator->() const { return &manager_; }
   Budget& budget() const { return manager_.budget(); }
 
@@ -38,6 +49,7 @@ class HeldManager {
  private:
   Manager& manager_;
   Busy busy_;
+  const Budget* outer_ = nullptr;
 };
 
 // capi/budget.cpp

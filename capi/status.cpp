@@ -13,7 +13,8 @@ const char* hoist_status_string(hoist_status_t status) noexcept { return status_
 
 hoist_status_t hoist_last_error(hoist_error_t* out_error) noexcept {
   return guarded("hoist_last_error", [&] {
-    check_out(out_error, "out_error", sizeof(hoist_error_t));
+    // Its size at level 1: older programs keep their errors when fields are appended.
+    check_out(out_error, "out_error", offsetof(hoist_error_t, hint) + sizeof(const char*));
     const ErrorRecord& record = error_record();
     hoist_error_t full{};
     full.code = record.code;

@@ -41,6 +41,9 @@ void Budget::commit(const std::vector<void*>& hosts) {
     fail(HOIST_ERROR_INVALID_STATE, "a manager commits after its budget's first step",
          "commit all managers of a budget before the first step");
   }
+  if (phase_ == Phase::suspended) {
+    fail(HOIST_ERROR_INVALID_STATE, "a manager commits while its budget is suspended", "resume first");
+  }
   if (catalog_.units().empty()) return;  // nothing to plan, until another manager commits
   if (!links_measured_) {
     links_ = options_.links ? *options_.links : measure_links(*device_);
@@ -125,7 +128,7 @@ void Budget::leave(BudgetMember* member, const std::vector<bool>& units, const s
     return std::find(flags.begin(), flags.end(), true) != flags.end();
   };
   if (!any(units) && !any(items)) return;  // the others need not notice
-  const bool suspended = phase_ == Phase::suspended;
+  asleep_ = asleep_ || phase_ == Phase::suspended;
   if (executor_ && swapped_) bring_home();
   pending_.reset();
   forget(units, items);
@@ -136,7 +139,6 @@ void Budget::leave(BudgetMember* member, const std::vector<bool>& units, const s
   } catch (const std::exception& error) {
     log(HOIST_LOG_WARNING, "a manager left its budget; the others go on at their next step: ", error.what());
   }
-  if (suspended && phase_ != Phase::building) suspend();
 }
 
 void Budget::forget(const std::vector<bool>& units, const std::vector<bool>& items) {
@@ -158,7 +160,10 @@ void Budget::forget(const std::vector<bool>& units, const std::vector<bool>& ite
 // After a member has left. Where it fails the next step begins with another try.
 void Budget::recommit() {
   const bool others = std::any_of(members_.begin(), members_.end(), [](auto* m) { return m->committed(); });
-  if (phase_ == Phase::building && others) commit({});
+  if (phase_ != Phase::building || !others) return;
+  commit({});
+  if (asleep_ && phase_ != Phase::building) suspend();
+  asleep_ = false;
 }
 
 void Budget::step_begin(void* stream) {
@@ -248,8 +253,12 @@ void Budget::drain() {
 
 void Budget::suspend() {
   require_between_steps("a suspend");
-  if (phase_ == Phase::suspended) fail(HOIST_ERROR_INVALID_STATE, "the budget is suspended already");
-  if (phase_ == Phase::building) fail(HOIST_ERROR_INVALID_STATE, "nothing has been committed that could be suspended");
+  if (phase_ == Phase::suspended)
+    fail(HOIST_ERROR_INVALID_STATE, "the budget is suspended already", "call hoist_manager_resume to go on");
+  if (phase_ == Phase::building) {
+    fail(HOIST_ERROR_INVALID_STATE, "nothing has been committed that could be suspended",
+         "call hoist_manager_commit first");
+  }
   if (swapped_) executor_->evacuate();
   if (pending_) pending_->arena.reset();
   resumed_phase_ = phase_;
@@ -257,7 +266,8 @@ void Budget::suspend() {
 }
 
 void Budget::resume() {
-  if (phase_ != Phase::suspended) fail(HOIST_ERROR_INVALID_STATE, "the budget is not suspended");
+  if (phase_ != Phase::suspended)
+    fail(HOIST_ERROR_INVALID_STATE, "the budget is not suspended", "only what hoist_manager_suspend ended resumes");
   if (swapped_) {
     executor_->resume(std::make_shared<DeviceArena>(device_, present_.arena_bytes));
   } else if (pending_) {
@@ -311,6 +321,7 @@ BudgetStatus Budget::status() {
   status.last_step_d2h_bytes = last_step_d2h_;
   if (!executor_) return status;
   status.arena_bytes = executor_->residency().arena_bytes();
+  status.peak_bytes = executor_->residency().peak_bytes();
   if (pending_ && pending_->arena) status.arena_bytes += pending_->arena->bytes();
   status.last_step_us = executor_->last_step_us();
   status.last_stall_us = measure_.last_stall_us();

@@ -36,6 +36,7 @@ struct BudgetStatus {
   Phase phase = Phase::building;
   std::uint64_t budget_bytes = 0;
   std::uint64_t arena_bytes = 0;
+  std::uint64_t peak_bytes = 0;
   std::uint64_t replans = 0;
   std::uint64_t last_step_h2d_bytes = 0;
   std::uint64_t last_step_d2h_bytes = 0;
@@ -172,6 +173,7 @@ class Budget {
   Ledger carried_ledger_;
   Ready present_;
   std::unique_ptr<Ready> pending_;
+  bool asleep_ = false;                   // suspended when a member left: the next executor is, too
   bool swapped_ = false;                  // a program is in place
   std::vector<std::uint32_t> candidate_;  // an order that differs from the planned one, seen once
   std::uint32_t profiled_ = 0;

@@ -159,14 +159,12 @@ void Executor::bring(const UnitUse& use, const Place& demand) {
 void Executor::undo_births() noexcept {
   for (std::uint32_t item : born_) {
     ItemState& state = residency_.items()[item];
-    const bool live = state.live;
     state.dirty = false;
     try {
       residency_.drop(item, Reason::demand);
     } catch (const std::exception& error) {
       log(HOIST_LOG_WARNING, "tensor \"", state.name, "\" could not be dropped: ", error.what());
     }
-    state.live = live;
   }
   born_.clear();
 }

@@ -108,12 +108,9 @@ void Executor::resume(std::shared_ptr<DeviceArena> arena) {
 }
 
 void Executor::update(std::uint32_t item, const void* src) {
-  try {
-    residency_.update(item, src);
-  } catch (...) {
-    deviates(item);
-    throw;
-  }
+  if (residency_.update(item, src)) return;
+  ++counters_.refused_ops;
+  deviates(item);
 }
 
 }  // namespace hoist

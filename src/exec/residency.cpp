@@ -36,6 +36,7 @@ void Residency::set_arena(std::shared_ptr<DeviceArena> arena) { arena_ = std::mo
 void Residency::cut(const std::vector<std::uint64_t>& cuts) {
   cuts_ = cuts;
   pieces_.assign(cuts.empty() ? 0 : cuts.size() - 1, Piece{});
+  used_bytes_ = peak_bytes_ = 0;
 }
 
 void Residency::order(LaneId waiter, LaneId on, Mark mark, Wait why) {
@@ -69,6 +70,9 @@ void Residency::wait_all() {
 
 void Residency::own(const Place& place, std::uint32_t owner) noexcept {
   for (std::uint32_t p = place.first_piece; p < place.last_piece; ++p) pieces_[p].owner = owner;
+  const std::uint64_t bytes = cuts_[place.last_piece] - cuts_[place.first_piece];
+  used_bytes_ = owner == no_index ? used_bytes_ - bytes : used_bytes_ + bytes;
+  peak_bytes_ = std::max(peak_bytes_, used_bytes_);
 }
 
 std::uint32_t Residency::occupant(std::uint32_t item, const Place& place) const noexcept {

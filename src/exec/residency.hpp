@@ -75,6 +75,8 @@ class Residency {
   }
   [[nodiscard]] bool has_arena() const noexcept { return arena_ != nullptr; }
   [[nodiscard]] std::uint64_t arena_bytes() const noexcept { return arena_ ? arena_->bytes() : 0; }
+  // Most bytes of the arena that items had at once since it was cut.
+  [[nodiscard]] std::uint64_t peak_bytes() const noexcept { return peak_bytes_; }
   void set_step(std::uint64_t step) noexcept { step_ = step; }
 
   // No item may be on the device, and nothing may be in flight.
@@ -121,7 +123,8 @@ class Residency {
   void switch_stream(void* stream);
 
   // Blocking, between units.
-  void update(std::uint32_t item, const void* src);
+  // False: the host has the new bytes, the device refused them and has no copy any more.
+  bool update(std::uint32_t item, const void* src);
   void read(std::uint32_t item, void* dst);
   void store_all(Reason reason);
 
@@ -164,6 +167,8 @@ class Residency {
   std::shared_ptr<DeviceArena> arena_;
   std::vector<Piece> pieces_;
   std::vector<std::uint64_t> cuts_;
+  std::uint64_t used_bytes_ = 0;  // of the arena, by items that are there
+  std::uint64_t peak_bytes_ = 0;
   std::vector<ItemState> items_;
   Ledger ledger_;
   CopyLog copies_;

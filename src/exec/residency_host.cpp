@@ -9,25 +9,27 @@
 
 namespace hoist {
 
-void Residency::update(std::uint32_t item, const void* src) {
+bool Residency::update(std::uint32_t item, const void* src) {
   ItemState& state = items_[item];
   // Copies and checks in flight still use the host's bytes.
   lane(LaneId::h2d).wait(state.last_load);
   lane(LaneId::d2h).wait(state.host_store);
-  if (trust_) lane(LaneId::check).wait(state.last_check);
+  if (trust_) lane(LaneId::check).wait(lane(LaneId::check).last());
   if (state.bytes != 0 && !device_->has(HOIST_CAPABILITY_NO_BYTES)) std::memcpy(state.host, src, state.bytes);
   ++state.version;
   state.host_version = state.version;
   state.dirty = false;
-  if (!state.place.set) return;
+  if (!state.place.set) return true;
   try {
     copy_in(item, Reason::update);
     close_loads();
-  } catch (...) {
-    // The device's copy is the old one: nobody may read it.
+    return true;
+  } catch (const std::exception& error) {
+    // The host has the new bytes. The device's are the old ones: nobody may read them.
+    log(HOIST_LOG_WARNING, "the update of \"", state.name, "\" was not copied to the device yet: ", error.what());
     own(state.place, no_index);
     state.place = Place{};
-    throw;
+    return false;
   }
 }
 

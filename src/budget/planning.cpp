@@ -255,9 +255,11 @@ void Budget::request_replan(const plan::Problem* problem, const plan::Plan* plan
     executor_->unit_clock().collect(false);
     ready = prepare(base.order, base.budget_bytes, Phase::serving);
   } else {
-    AdoptedPlan adopted = adopt_plan(make_problem(base.order, base.budget_bytes), *problem, *plan);
-    ready =
-        make_ready(std::move(adopted.problem), std::move(adopted.plan), base.order, base.budget_bytes, Phase::serving);
+    // A plan is for the order that the user saw, which a learned one that still waits may differ from.
+    const bool seen = problem->units.size() == present_.problem->units.size();
+    const std::vector<std::uint32_t>& order = seen ? present_.order : base.order;
+    AdoptedPlan adopted = adopt_plan(make_problem(order, base.budget_bytes), *problem, *plan);
+    ready = make_ready(std::move(adopted.problem), std::move(adopted.plan), order, base.budget_bytes, Phase::serving);
   }
   ready.requested = true;
   propose(std::move(ready));

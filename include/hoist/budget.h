@@ -54,6 +54,7 @@ typedef struct hoist_budget_options_t {
 /**
  * @brief Makes all defaults, for callers without the macro.
  * @param[out] out_options struct_size included.
+ * @return HOIST_OK, or HOIST_ERROR_INVALID_ARGUMENT for NULL.
  * @threadsafe @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_budget_options_init(hoist_budget_options_t* out_options) HOIST_NOEXCEPT;
@@ -62,7 +63,8 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_budget_options_init(hoist_budget_
  * @brief Sets an option by name.
  *
  * "budget" takes bytes ("24GiB", "1000000") or a share ("60%"); the other keys are the fields' names.
- * @return HOIST_OK; HOIST_ERROR_INVALID_ARGUMENT for an unknown key (with the nearest known one) or a bad value.
+ * @return HOIST_OK; HOIST_ERROR_INVALID_ARGUMENT for an unknown key (with the nearest known one), a bad value, or
+ *         options that would contradict each other.
  * @externsync @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_budget_options_set(hoist_budget_options_t* options, const char* key,
@@ -91,11 +93,13 @@ HOIST_API void hoist_budget_destroy(hoist_budget_t* budget) HOIST_NOEXCEPT;
  *
  * The new plan is made and checked, and its memory taken, before the call returns; the next step's begin
  * swaps. Where anything fails the old budget and plan go on. A larger budget's memory is held beside the old one's
- * until the swap; a smaller one's is taken at the swap, when the old one's has gone.
+ * until the swap; a smaller one's is taken at the swap, when the old one's has gone. Before the first commit it is
+ * noted, and checked then.
  * @param budget_bytes New budget; 0: use @p budget_share.
- * @param budget_share New share; 0 with 0 bytes is an error.
+ * @param budget_share New share; exactly one of the two is 0.
  * @return HOIST_OK; HOIST_ERROR_INFEASIBLE naming the smallest budget that would do; HOIST_ERROR_OUT_OF_MEMORY;
- *         HOIST_ERROR_INVALID_STATE between a step's begin and end.
+ *         HOIST_ERROR_INVALID_ARGUMENT for both, neither, or a share that cannot be; HOIST_ERROR_INVALID_STATE between
+ *         a step's begin and end, or while suspended; HOIST_ERROR_DEVICE; HOIST_ERROR_BUSY.
  * @externsync @blocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_budget_set(hoist_budget_t* budget, uint64_t budget_bytes,
@@ -119,8 +123,9 @@ typedef struct hoist_budget_status_t {
   uint64_t tensor_count;        /**< Tensors (aliases apart) of all that joined. */
   uint64_t tensor_bytes;        /**< Unique bytes of these, each rounded up to the device's alignment. */
   uint64_t budget_bytes;        /**< The budget in force. */
-  uint64_t arena_bytes;         /**< Device memory held for tensors. */
-  uint64_t peak_bytes;          /**< Most arena bytes in use at once under the present plan. */
+  uint64_t arena_bytes;         /**< Device memory held for tensors, a waiting plan's included. */
+  uint64_t peak_bytes;          /**< Measured: most arena bytes that tensors had at once since the present plan
+                                     was swapped in or resumed. */
   uint64_t pinned_bytes;        /**< Pinned host memory held. */
   uint64_t adopted_bytes;       /**< Host memory of callers that is registered where it is. */
   uint64_t steps;               /**< Steps ended, aborted ones included. */
@@ -149,6 +154,7 @@ typedef struct hoist_budget_status_t {
 /**
  * @brief Reads counts and sizes; changes nothing.
  * @param[in,out] out_status struct_size is read, the rest written.
+ * @return HOIST_OK; HOIST_ERROR_INVALID_ARGUMENT; HOIST_ERROR_DEVICE; HOIST_ERROR_BUSY.
  * @externsync @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_budget_query(const hoist_budget_t* budget,

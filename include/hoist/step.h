@@ -3,8 +3,9 @@
  * @file
  * @brief Steps: begin, any order of unit begin and end, end or abort.
  *
- * Every call names the stream that it is ordered on. In the steady state nothing
- * here waits on the host or allocates; beyond run_ahead_steps step begin waits.
+ * Begins and ends of units, and a step's begin, are ordered on the stream that they
+ * name. In the steady state nothing here waits on the host or allocates, but for a
+ * step's begin beyond run_ahead_steps; a step's end waits where a plan is due.
  */
 #ifndef HOIST_STEP_H
 #define HOIST_STEP_H
@@ -41,9 +42,12 @@ typedef struct hoist_unit_view_t {
  *
  * Waits on the host where more than run_ahead_steps are in flight. A requested plan is swapped in here.
  * @param stream Of the same device; the step's work is ordered on it until a unit names another.
- * @return HOIST_OK; HOIST_ERROR_INVALID_STATE (not committed, suspended, a step is open); HOIST_ERROR_DEVICE;
+ * @return HOIST_OK; HOIST_ERROR_INVALID_STATE (a manager has not committed, suspended, a step is open);
+ *         HOIST_ERROR_INVALID_ARGUMENT for another device's stream; HOIST_ERROR_OUT_OF_MEMORY for the first plan's
+ *         memory or that of one that goes on; HOIST_ERROR_INFEASIBLE after another manager has left;
+ *         HOIST_ERROR_CORRUPT in trust mode, for bytes that a unit changed without saying so; HOIST_ERROR_DEVICE;
  *         HOIST_ERROR_BUSY.
- * @externsync @nonblocking @since 0.1
+ * @externsync @blocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_step_begin(hoist_manager_t* manager,
                                                           hoist_stream_t* stream) HOIST_NOEXCEPT;
@@ -54,8 +58,9 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_step_begin(hoist_manager_t* manag
  * A unit other than the planned next one is served by loading on demand, and counted.
  * @param[in,out] out_view struct_size is read; device pointers, good until the unit's end.
  * @return HOIST_OK; HOIST_ERROR_ORDER where a unit is open or no step is; HOIST_ERROR_NOT_FOUND;
- *         HOIST_ERROR_STALE where it reads a transient that this step has not written;
- *         HOIST_ERROR_DEVICE; HOIST_ERROR_BUSY.
+ *         HOIST_ERROR_STALE where it reads a transient that this step has not written or that is past its last use;
+ *         HOIST_ERROR_INVALID_ARGUMENT for another device's stream; HOIST_ERROR_OUT_OF_MEMORY where bytes that make
+ *         room need host memory; HOIST_ERROR_CORRUPT as hoist_step_begin; HOIST_ERROR_DEVICE; HOIST_ERROR_BUSY.
  * @externsync @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_unit_begin(hoist_manager_t* manager, hoist_unit_t unit,
@@ -65,7 +70,8 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_unit_begin(hoist_manager_t* manag
 /**
  * @brief Ends a unit: once the stream gets here its places may be refilled and its writes stored.
  * @param stream The one that the unit began on.
- * @return HOIST_OK; HOIST_ERROR_ORDER where another unit or none is open; HOIST_ERROR_DEVICE; HOIST_ERROR_BUSY.
+ * @return HOIST_OK; HOIST_ERROR_ORDER where another unit or none is open, or on another stream; HOIST_ERROR_NOT_FOUND;
+ *         HOIST_ERROR_INVALID_ARGUMENT for another device's stream; HOIST_ERROR_DEVICE; HOIST_ERROR_BUSY.
  * @externsync @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_unit_end(hoist_manager_t* manager, hoist_unit_t unit,
@@ -73,8 +79,14 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_unit_end(hoist_manager_t* manager
 
 /**
  * @brief Ends the step; units that did not run count as skipped.
- * @return HOIST_OK; HOIST_ERROR_ORDER where a unit or no step is open; HOIST_ERROR_DEVICE; HOIST_ERROR_BUSY.
- * @externsync @nonblocking @since 0.1
+ *
+ * At the end of discovery and of profiling it waits for the device; then, and where another order of units has come
+ * twice, it plans on the host, which takes as long as hoist_plan_solve. A plan that cannot be made is logged, and the
+ * old one goes on.
+ * @param stream Checked to be of the device; orders nothing.
+ * @return HOIST_OK; HOIST_ERROR_ORDER where a unit or no step is open; HOIST_ERROR_INVALID_ARGUMENT for another
+ *         device's stream; HOIST_ERROR_DEVICE; HOIST_ERROR_BUSY.
+ * @externsync @blocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_step_end(hoist_manager_t* manager,
                                                         hoist_stream_t* stream) HOIST_NOEXCEPT;
@@ -83,7 +95,9 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_step_end(hoist_manager_t* manager
  * @brief Gives the step up after an error in the user's compute.
  *
  * An open unit counts as ended with its writes done, the rest as skipped. The next step goes on as usual.
- * @return HOIST_OK; HOIST_ERROR_ORDER where no step is open; HOIST_ERROR_DEVICE; HOIST_ERROR_BUSY.
+ * @param stream Checked to be of the device; orders nothing.
+ * @return HOIST_OK; HOIST_ERROR_ORDER where no step is open; HOIST_ERROR_INVALID_ARGUMENT for another device's stream;
+ *         HOIST_ERROR_DEVICE; HOIST_ERROR_BUSY.
  * @externsync @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_step_abort(hoist_manager_t* manager,

@@ -56,6 +56,7 @@ HOIST_API void hoist_checkpoint_close(hoist_checkpoint_t* checkpoint) HOIST_NOEX
 
 /**
  * @brief Counts the tensors.
+ * @return HOIST_OK.
  * @threadsafe @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_checkpoint_get_count(const hoist_checkpoint_t* checkpoint,
@@ -64,7 +65,7 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_checkpoint_get_count(const hoist_
 /**
  * @brief Reads the facts of a tensor by index.
  * @param[in,out] out_tensor struct_size is read, the rest written.
- * @return HOIST_OK or HOIST_ERROR_NOT_FOUND.
+ * @return HOIST_OK; HOIST_ERROR_NOT_FOUND; HOIST_ERROR_INVALID_ARGUMENT.
  * @threadsafe @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_checkpoint_get_tensor(

@@ -63,6 +63,8 @@ typedef void (*hoist_host_fn_t)(void* user_data);
 /**
  * @brief Counts the devices that can be opened, of every registered kind.
  * @param[out] out_count At least 2: two host devices are built in.
+ * @return HOIST_OK; where a plugin of HOIST_DEVICE_PLUGINS cannot be loaded: HOIST_ERROR_NOT_FOUND,
+ *         HOIST_ERROR_INVALID_ARGUMENT, HOIST_ERROR_ALREADY_EXISTS or the status that it gave; HOIST_ERROR_DEVICE.
  * @threadsafe @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_device_count(uint32_t* out_count) HOIST_NOEXCEPT;
@@ -79,7 +81,8 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_device_count(uint32_t* out_count)
  * @param[out] out_device The caller owns one reference; close it with hoist_device_close.
  * @return HOIST_OK; HOIST_ERROR_NOT_FOUND for a kind or index that is not there; HOIST_ERROR_INVALID_ARGUMENT
  *         for an option that is unknown (with the nearest known one) or has a bad value;
- *         HOIST_ERROR_ALREADY_EXISTS where it is open with other options; HOIST_ERROR_DEVICE.
+ *         HOIST_ERROR_ALREADY_EXISTS where it is open with other options; HOIST_ERROR_UNSUPPORTED for a driver or GPU
+ *         that is too old; HOIST_ERROR_OUT_OF_MEMORY; HOIST_ERROR_DEVICE; for plugins as hoist_device_count.
  * @threadsafe @blocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_device_open(const char* name,
@@ -94,6 +97,7 @@ HOIST_API void hoist_device_close(hoist_device_t* device) HOIST_NOEXCEPT;
 /**
  * @brief Reads a device's facts.
  * @param[in,out] out_properties struct_size is read, the rest written.
+ * @return HOIST_OK or HOIST_ERROR_INVALID_ARGUMENT.
  * @threadsafe @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_device_query(const hoist_device_t* device,
@@ -101,6 +105,7 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_device_query(const hoist_device_t
 
 /**
  * @brief Reads how much device memory is free, and how much there is, in bytes.
+ * @return HOIST_OK or HOIST_ERROR_DEVICE.
  * @threadsafe @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_device_query_memory(const hoist_device_t* device, uint64_t* out_free,
@@ -112,7 +117,8 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_device_query_memory(const hoist_d
  * Host device: "copy_delay_us"; "memory_taken" (bytes that somebody else took, to try shortages);
  * "fail" = "SLOT@N" makes the N-th next call of a slot of the table fail ("SLOT@N+" that one and all
  * later ones; "" none), so that every error path can be tried. Cuda device: "fail" alone.
- * @return HOIST_OK; HOIST_ERROR_INVALID_ARGUMENT for an unknown key (with the nearest known one) or value.
+ * @return HOIST_OK; HOIST_ERROR_INVALID_ARGUMENT for an unknown key (with the nearest known one) or value;
+ *         HOIST_ERROR_UNSUPPORTED where the device has no settings; HOIST_ERROR_DEVICE.
  * @threadsafe @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_device_set(hoist_device_t* device, const char* key,
@@ -120,6 +126,7 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_device_set(hoist_device_t* device
 
 /**
  * @brief Reads the device's clock, in µs since it was opened; modelled time on a virtual clock.
+ * @return HOIST_OK or HOIST_ERROR_DEVICE.
  * @threadsafe @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_device_get_time(const hoist_device_t* device,
@@ -129,7 +136,7 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_device_get_time(const hoist_devic
  * @brief Allocates device memory.
  * @param bytes 0 gives a pointer that may only be freed.
  * @param[out] out_memory A device pointer, aligned to the device's alignment.
- * @return HOIST_OK or HOIST_ERROR_OUT_OF_MEMORY with what was asked for and what is free.
+ * @return HOIST_OK; HOIST_ERROR_OUT_OF_MEMORY with what was asked for and what is free; HOIST_ERROR_DEVICE.
  * @threadsafe @blocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_memory_create(hoist_device_t* device, uint64_t bytes,
@@ -143,6 +150,7 @@ HOIST_API void hoist_memory_destroy(hoist_device_t* device, void* memory) HOIST_
 
 /**
  * @brief Creates a stream. It keeps the device alive.
+ * @return HOIST_OK; HOIST_ERROR_OUT_OF_MEMORY; HOIST_ERROR_DEVICE.
  * @threadsafe @blocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_stream_create(hoist_device_t* device,
@@ -151,7 +159,8 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_stream_create(hoist_device_t* dev
 /**
  * @brief Makes a handle for a stream of the device's own kind that the caller owns.
  * @param native For cuda a CUstream. The caller keeps it alive until the handle is destroyed.
- * @return HOIST_OK or HOIST_ERROR_UNSUPPORTED where there are no native streams.
+ * @return HOIST_OK; HOIST_ERROR_UNSUPPORTED where there are no native streams; HOIST_ERROR_INVALID_ARGUMENT for one of
+ *         another device; HOIST_ERROR_DEVICE.
  * @threadsafe @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_stream_wrap(hoist_device_t* device, void* native,
@@ -165,14 +174,17 @@ HOIST_API void hoist_stream_destroy(hoist_stream_t* stream) HOIST_NOEXCEPT;
 
 /**
  * @brief Waits on the calling thread until all work submitted to the stream has run.
- * @return HOIST_OK or HOIST_ERROR_DEVICE with the failure of that work.
+ * @return HOIST_OK; HOIST_ERROR_DEVICE with the failure of that work; HOIST_ERROR_ORDER where a virtual clock can
+ *         never get there.
  * @threadsafe @blocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_stream_wait(hoist_stream_t* stream) HOIST_NOEXCEPT;
 
 /**
  * @brief Makes the stream wait, on the device, for an event; returns at once.
- * @param event Recorded already; one that never was is HOIST_ERROR_ORDER.
+ * @param event Recorded already.
+ * @return HOIST_OK; HOIST_ERROR_ORDER for an event that was never recorded; HOIST_ERROR_INVALID_ARGUMENT where the two
+ *         are of different devices; HOIST_ERROR_DEVICE; HOIST_ERROR_BUSY.
  * @externsync @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_stream_wait_event(hoist_stream_t* stream,
@@ -184,6 +196,8 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_stream_wait_event(hoist_stream_t*
  * Host memory of an asynchronous copy stays valid and unchanged until the copy has run. 0 bytes is a no-op.
  * @param kind Which way.
  * @param dst Must not overlap @p src.
+ * @return HOIST_OK; HOIST_ERROR_INVALID_ARGUMENT for an unknown kind, NULL, or memory that is not the device's;
+ *         HOIST_ERROR_DEVICE; HOIST_ERROR_BUSY.
  * @externsync @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_stream_submit_copy(hoist_stream_t* stream, hoist_copy_kind_t kind,
@@ -192,6 +206,8 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_stream_submit_copy(hoist_stream_t
 
 /**
  * @brief Submits a fill of device memory with one byte value.
+ * @return HOIST_OK; HOIST_ERROR_INVALID_ARGUMENT for memory that is not the device's; HOIST_ERROR_DEVICE;
+ *         HOIST_ERROR_BUSY.
  * @externsync @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_stream_submit_fill(hoist_stream_t* stream, void* dst, uint8_t value,
@@ -202,6 +218,8 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_stream_submit_fill(hoist_stream_t
  * @param function Runs in stream order; see ::hoist_host_fn_t.
  * @param user_data Passed to it; stays the caller's and must live until it has run.
  * @param modelled_us Time that it takes on a virtual clock; elsewhere ignored.
+ * @return HOIST_OK; HOIST_ERROR_INVALID_ARGUMENT for no function, or a time that cannot be; HOIST_ERROR_DEVICE;
+ *         HOIST_ERROR_BUSY.
  * @externsync @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_stream_submit_host(hoist_stream_t* stream, hoist_host_fn_t function,
@@ -209,6 +227,7 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_stream_submit_host(hoist_stream_t
 
 /**
  * @brief Creates an event that can be timed. It keeps the device alive.
+ * @return HOIST_OK; HOIST_ERROR_OUT_OF_MEMORY; HOIST_ERROR_DEVICE.
  * @threadsafe @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_event_create(hoist_device_t* device,
@@ -222,6 +241,8 @@ HOIST_API void hoist_event_destroy(hoist_event_t* event) HOIST_NOEXCEPT;
 
 /**
  * @brief Records the event at the stream's present end; recording again moves it.
+ * @return HOIST_OK; HOIST_ERROR_INVALID_ARGUMENT where the two are of different devices; HOIST_ERROR_UNSUPPORTED on a
+ *         wrapped stream that is being captured; HOIST_ERROR_DEVICE; HOIST_ERROR_BUSY.
  * @externsync @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_event_record(hoist_event_t* event,
@@ -229,20 +250,24 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_event_record(hoist_event_t* event
 
 /**
  * @brief Says whether the recorded point has been reached.
- * @param[out] out_ready 1 when reached, 0 when not yet.
+ * @param[out] out_ready 1 when reached, 0 when not yet or never recorded.
+ * @return HOIST_OK, also where it has not been reached; HOIST_ERROR_DEVICE with the failure of the work before it.
  * @threadsafe @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_event_poll(hoist_event_t* event, int* out_ready) HOIST_NOEXCEPT;
 
 /**
  * @brief Waits on the calling thread until the recorded point has been reached.
+ * @return HOIST_OK; HOIST_ERROR_ORDER for an event that was never recorded or can never be reached;
+ *         HOIST_ERROR_DEVICE with the failure of the work before it.
  * @threadsafe @blocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_event_wait(hoist_event_t* event) HOIST_NOEXCEPT;
 
 /**
  * @brief Gives the time between two reached events, in µs.
- * @return HOIST_OK or HOIST_ERROR_INVALID_STATE where one has not been reached.
+ * @return HOIST_OK; HOIST_ERROR_INVALID_STATE where one has not been reached; HOIST_ERROR_INVALID_ARGUMENT where the
+ *         two are of different devices; HOIST_ERROR_DEVICE.
  * @threadsafe @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_event_get_elapsed(const hoist_event_t* begin, const hoist_event_t* end,

@@ -129,7 +129,7 @@ typedef struct hoist_device_ops_t {
  * @param ops Copied over the stubs; its name must not be taken. `name` and `driver` stay valid for ever.
  * @param[out] out_services What the device may call.
  * @return HOIST_OK; HOIST_ERROR_ALREADY_EXISTS; HOIST_ERROR_INVALID_ARGUMENT naming the required slot that is
- *         missing, or a table that is cut short or comes from the future.
+ *         missing, or a table that is cut short or comes from the future; for plugins as hoist_device_count.
  * @threadsafe @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t

@@ -89,8 +89,8 @@ typedef struct hoist_tensor_desc_t {
  * @param device Where its tensors go; must be the budget's device where options name a budget. Kept alive.
  * @param options NULL for all defaults.
  * @param[out] out_manager The caller owns it.
- * @return HOIST_OK; HOIST_ERROR_INVALID_ARGUMENT; HOIST_ERROR_INVALID_STATE where the budget's steps have begun;
- *         HOIST_ERROR_BUSY.
+ * @return HOIST_OK; HOIST_ERROR_INVALID_ARGUMENT for a budget of another device, or an environment that cannot be;
+ *         HOIST_ERROR_INVALID_STATE where the budget's steps have begun; HOIST_ERROR_BUSY.
  * @threadsafe @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_manager_create(hoist_device_t* device,
@@ -109,7 +109,8 @@ HOIST_API void hoist_manager_destroy(hoist_manager_t* manager) HOIST_NOEXCEPT;
 /**
  * @brief Adds a unit; an empty one is fine.
  * @param name Unique; copied.
- * @return HOIST_OK; HOIST_ERROR_ALREADY_EXISTS; HOIST_ERROR_INVALID_STATE after commit; HOIST_ERROR_BUSY.
+ * @return HOIST_OK; HOIST_ERROR_ALREADY_EXISTS; HOIST_ERROR_INVALID_ARGUMENT for a name that is empty or not UTF-8;
+ *         HOIST_ERROR_INVALID_STATE after commit; HOIST_ERROR_BUSY.
  * @externsync @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_manager_add_unit(hoist_manager_t* manager, const char* name,
@@ -117,7 +118,8 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_manager_add_unit(hoist_manager_t*
 
 /**
  * @brief Says how many bytes of device memory of the user's own a unit needs beside its tensors, within the budget.
- * @return As hoist_manager_add_unit; HOIST_ERROR_NOT_FOUND for an unknown unit.
+ * @return HOIST_OK; HOIST_ERROR_NOT_FOUND for an unknown unit; HOIST_ERROR_INVALID_STATE after commit;
+ *         HOIST_ERROR_BUSY.
  * @externsync @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_manager_set_workspace(hoist_manager_t* manager, hoist_unit_t unit,
@@ -125,8 +127,9 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_manager_set_workspace(hoist_manag
 
 /**
  * @brief Adds a tensor, used by @p unit.
- * @return HOIST_OK; HOIST_ERROR_INVALID_ARGUMENT for flags, modes or pointers that contradict each other;
- *         HOIST_ERROR_ALREADY_EXISTS; HOIST_ERROR_NOT_FOUND; HOIST_ERROR_INVALID_STATE after commit; HOIST_ERROR_BUSY.
+ * @return HOIST_OK; HOIST_ERROR_INVALID_ARGUMENT for flags, modes or pointers that contradict each other, a name that
+ *         is empty or not UTF-8, or more bytes than can be planned; HOIST_ERROR_ALREADY_EXISTS; HOIST_ERROR_NOT_FOUND
+ *         for an unknown unit; HOIST_ERROR_INVALID_STATE after commit; HOIST_ERROR_BUSY.
  * @externsync @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_manager_add_tensor(hoist_manager_t* manager, hoist_unit_t unit,
@@ -135,7 +138,8 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_manager_add_tensor(hoist_manager_
 
 /**
  * @brief Says that another unit uses a tensor too; it stays one item, moved and counted once.
- * @return As hoist_manager_add_tensor; HOIST_ERROR_ALREADY_EXISTS where that unit uses it already.
+ * @return HOIST_OK; HOIST_ERROR_ALREADY_EXISTS where that unit uses it already; HOIST_ERROR_NOT_FOUND;
+ *         HOIST_ERROR_INVALID_ARGUMENT for an unknown mode; HOIST_ERROR_INVALID_STATE after commit; HOIST_ERROR_BUSY.
  * @externsync @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_manager_add_use(hoist_manager_t* manager, hoist_unit_t unit,
@@ -144,7 +148,8 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_manager_add_use(hoist_manager_t* 
 
 /**
  * @brief Gives a tensor a further name.
- * @return As hoist_manager_add_tensor.
+ * @return HOIST_OK; HOIST_ERROR_ALREADY_EXISTS; HOIST_ERROR_NOT_FOUND; HOIST_ERROR_INVALID_ARGUMENT for an empty name;
+ *         HOIST_ERROR_INVALID_STATE after commit; HOIST_ERROR_BUSY.
  * @externsync @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_manager_add_alias(hoist_manager_t* manager, const char* name,
@@ -152,7 +157,7 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_manager_add_alias(hoist_manager_t
 
 /**
  * @brief Finds a tensor by name or alias.
- * @return HOIST_OK or HOIST_ERROR_NOT_FOUND with the nearest name.
+ * @return HOIST_OK; HOIST_ERROR_NOT_FOUND with the nearest name; HOIST_ERROR_INVALID_ARGUMENT; HOIST_ERROR_BUSY.
  * @externsync @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_manager_get_tensor(const hoist_manager_t* manager, const char* name,
@@ -164,29 +169,34 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_manager_get_tensor(const hoist_ma
  * All managers of a budget commit before its first step. On failure everything is as before and commit may be
  * tried again, bytes already released excepted: these have been packed and stay so.
  * @return HOIST_OK; HOIST_ERROR_INFEASIBLE naming the smallest budget that would do; HOIST_ERROR_OUT_OF_MEMORY;
- *         HOIST_ERROR_INVALID_ARGUMENT for a transient that is read before it is written;
- *         HOIST_ERROR_INVALID_STATE when committed already.
+ *         HOIST_ERROR_INVALID_ARGUMENT for a transient that is read before it is written, or memory that cannot be
+ *         adopted; HOIST_ERROR_INVALID_STATE when committed already, after the budget's first step, or while it is
+ *         suspended; HOIST_ERROR_DEVICE; HOIST_ERROR_BUSY.
  * @externsync @blocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_manager_commit(hoist_manager_t* manager) HOIST_NOEXCEPT;
 
 /**
- * @brief Waits until all submitted work has run and every dirty tensor's bytes are on the host.
- * @return HOIST_OK; HOIST_ERROR_DEVICE; HOIST_ERROR_INVALID_STATE within a step.
+ * @brief Waits until all submitted work has run and every dirty tensor's bytes are on the host, for the whole budget:
+ *        the tensors of all its managers.
+ * @return HOIST_OK; HOIST_ERROR_DEVICE; HOIST_ERROR_INVALID_STATE within a step; HOIST_ERROR_BUSY.
  * @externsync @blocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_manager_drain(hoist_manager_t* manager) HOIST_NOEXCEPT;
 
 /**
- * @brief Drains, then gives the budget's device memory back. Bytes stay on the host; steps are refused.
- * @return As hoist_manager_drain.
+ * @brief Drains, then gives the device memory of the whole budget back, that of all its managers. Bytes stay on the
+ *        host; steps are refused, those of the other managers too.
+ * @return HOIST_OK; HOIST_ERROR_INVALID_STATE within a step, before any commit, or when suspended already;
+ *         HOIST_ERROR_DEVICE (not suspended, may be tried again); HOIST_ERROR_BUSY.
  * @externsync @blocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_manager_suspend(hoist_manager_t* manager) HOIST_NOEXCEPT;
 
 /**
- * @brief Takes the device memory again; the same plan goes on.
- * @return HOIST_OK; HOIST_ERROR_OUT_OF_MEMORY (still suspended, may be tried again); HOIST_ERROR_INVALID_STATE.
+ * @brief Takes the device memory of the whole budget again, whichever manager gave it back; the same plan goes on.
+ * @return HOIST_OK; HOIST_ERROR_OUT_OF_MEMORY or HOIST_ERROR_DEVICE (still suspended, may be tried again);
+ *         HOIST_ERROR_INVALID_STATE when not suspended; HOIST_ERROR_BUSY.
  * @externsync @blocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_manager_resume(hoist_manager_t* manager) HOIST_NOEXCEPT;
@@ -194,11 +204,13 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_manager_resume(hoist_manager_t* m
 /**
  * @brief Replaces all of a tensor's bytes, between steps or between units.
  *
- * Host copy and, where it is there, device copy change; units begun later see the new bytes.
+ * Host copy and, where it is there, device copy change; units begun later see the new bytes. Where the device refuses
+ * the copy the update is done all the same: the bytes are loaded before the next unit that needs them.
  * @param src As many bytes as the tensor has; may go when the call returns.
- * @param stream Units that it must come after have run on this stream.
- * @return HOIST_OK; HOIST_ERROR_ORDER where a unit is open; HOIST_ERROR_INVALID_ARGUMENT for a transient or a
- *         wrong size; HOIST_ERROR_NOT_FOUND; HOIST_ERROR_BUSY.
+ * @param stream Checked to be of the device; orders nothing: units that have ended come before, on any stream.
+ * @return HOIST_OK; HOIST_ERROR_ORDER where a unit is open; HOIST_ERROR_INVALID_ARGUMENT for a transient, a wrong size
+ *         or another device's stream; HOIST_ERROR_INVALID_STATE before commit; HOIST_ERROR_NOT_FOUND;
+ *         HOIST_ERROR_DEVICE where waiting failed (nothing has changed); HOIST_ERROR_BUSY.
  * @externsync @blocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_tensor_update(hoist_manager_t* manager, hoist_tensor_t tensor,
@@ -209,7 +221,8 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_tensor_update(hoist_manager_t* ma
  * @brief Reads a tensor's live bytes, wherever they are, between units; takes no device memory.
  * @param dst Room for @p bytes, which must be the tensor's size.
  * @return HOIST_OK; HOIST_ERROR_ORDER where a unit is open; HOIST_ERROR_INVALID_ARGUMENT for a wrong size;
- *         HOIST_ERROR_STALE for a transient that does not exist now; HOIST_ERROR_NOT_FOUND; HOIST_ERROR_BUSY.
+ *         HOIST_ERROR_STALE for a transient that does not exist now; HOIST_ERROR_INVALID_STATE before commit;
+ *         HOIST_ERROR_NOT_FOUND; HOIST_ERROR_DEVICE; HOIST_ERROR_BUSY.
  * @externsync @blocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_tensor_read(hoist_manager_t* manager, hoist_tensor_t tensor, void* dst,
@@ -235,7 +248,7 @@ typedef struct hoist_tensor_info_t {
 /**
  * @brief Reads facts about a tensor; moves nothing.
  * @param[in,out] out_info struct_size is read, the rest written.
- * @return HOIST_OK; HOIST_ERROR_NOT_FOUND; HOIST_ERROR_BUSY.
+ * @return HOIST_OK; HOIST_ERROR_NOT_FOUND; HOIST_ERROR_INVALID_ARGUMENT; HOIST_ERROR_DEVICE; HOIST_ERROR_BUSY.
  * @externsync @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_tensor_query(const hoist_manager_t* manager, hoist_tensor_t tensor,
@@ -244,6 +257,7 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_tensor_query(const hoist_manager_
 /**
  * @brief Reads the counts and sizes of the manager's budget.
  * @param[in,out] out_status struct_size is read, the rest written.
+ * @return HOIST_OK; HOIST_ERROR_INVALID_ARGUMENT; HOIST_ERROR_DEVICE; HOIST_ERROR_BUSY.
  * @externsync @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_manager_query(const hoist_manager_t* manager,

@@ -79,7 +79,7 @@ HOIST_API void hoist_problem_destroy(hoist_problem_t* problem) HOIST_NOEXCEPT;
  * @param options NULL for all defaults.
  * @param[out] out_plan The caller owns it.
  * @return HOIST_OK; HOIST_ERROR_INFEASIBLE naming the unit, what it needs and the smallest budget that would do;
- *         HOIST_ERROR_ABORTED at the time limit.
+ *         HOIST_ERROR_INVALID_ARGUMENT for a time limit that cannot be; HOIST_ERROR_ABORTED at the time limit.
  * @threadsafe @blocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_plan_solve(const hoist_problem_t* problem,
@@ -96,6 +96,7 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_plan_import(const hoist_problem_t
 
 /**
  * @brief Writes a plan as JSON; buffer rules as in hoist_problem_export.
+ * @return HOIST_OK; HOIST_ERROR_INVALID_ARGUMENT where the room is too small.
  * @threadsafe @blocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_plan_export(const hoist_plan_t* plan, char* buffer,
@@ -125,7 +126,9 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_plan_simulate(const hoist_problem
 
 /**
  * @brief Gives times that no plan of the problem can beat, and the bytes that must cross.
- * @param[in,out] out_result struct_size is read; step_us is the bound, bytes are the least ones, the rest 0.
+ * @param[in,out] out_result struct_size is read; bound_us and step_us are the bound, windowed_us the tighter one,
+ *        bytes the least ones, the rest 0.
+ * @return HOIST_OK or HOIST_ERROR_INVALID_ARGUMENT.
  * @threadsafe @blocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_plan_bound(const hoist_problem_t* problem,
@@ -133,22 +136,24 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_plan_bound(const hoist_problem_t*
 
 /**
  * @brief Says for every item, one line each, why it stays or moves; buffer rules as in hoist_problem_export.
+ * @return HOIST_OK; HOIST_ERROR_INVALID_ARGUMENT where the room is too small; HOIST_ERROR_INVALID_PLAN where the plan
+ *         names an item that the problem lacks.
  * @threadsafe @blocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_plan_explain(const hoist_problem_t* problem, const hoist_plan_t* plan,
                                                             char* buffer, size_t* inout_bytes) HOIST_NOEXCEPT;
 
 /**
- * @brief Gives the manager's present problem: measured units and links, its budget.
+ * @brief Gives the present problem of the manager's whole budget: measured units and links, all managers' items.
  * @param[out] out_problem A snapshot that the caller owns.
- * @return HOIST_OK; HOIST_ERROR_INVALID_STATE before the first plan; HOIST_ERROR_BUSY.
+ * @return HOIST_OK; HOIST_ERROR_INVALID_STATE before the commit; HOIST_ERROR_BUSY.
  * @externsync @blocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_manager_get_problem(hoist_manager_t* manager,
                                                                    hoist_problem_t** out_problem) HOIST_NOEXCEPT;
 
 /**
- * @brief Gives the plan that the manager serves.
+ * @brief Gives the plan that the manager's whole budget serves.
  * @param[out] out_plan A snapshot that the caller owns, for the problem of hoist_manager_get_problem.
  * @return As hoist_manager_get_problem.
  * @externsync @blocking @since 0.1
@@ -157,14 +162,14 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_manager_get_plan(hoist_manager_t*
                                                                 hoist_plan_t** out_plan) HOIST_NOEXCEPT;
 
 /**
- * @brief Asks for another plan; the next step's begin swaps it in, whole or not at all.
+ * @brief Asks for another plan of the manager's whole budget; the next step's begin swaps it in, whole or not at all.
  *
  * With NULL and NULL the manager plans anew from what it has measured since. With a problem and a plan of the
  * caller's: the problem must have the manager's units, items, sizes and alignment, and a budget within its own;
  * times may differ. Everything is checked here, and the old plan goes on where anything fails.
  * @return HOIST_OK; HOIST_ERROR_INVALID_PLAN; HOIST_ERROR_INVALID_ARGUMENT for a problem that is not the manager's,
- *         naming the first difference; HOIST_ERROR_INFEASIBLE; HOIST_ERROR_OUT_OF_MEMORY;
- *         HOIST_ERROR_INVALID_STATE before discovery has ended, or within a step; HOIST_ERROR_BUSY.
+ *         naming the first difference; HOIST_ERROR_INFEASIBLE; HOIST_ERROR_OUT_OF_MEMORY; HOIST_ERROR_DEVICE;
+ *         HOIST_ERROR_INVALID_STATE before discovery has ended, within a step, or while suspended; HOIST_ERROR_BUSY.
  * @externsync @blocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_replan_request(hoist_manager_t* manager, const hoist_problem_t* problem,
@@ -183,8 +188,8 @@ typedef enum hoist_replan_state_t {
 typedef struct hoist_replan_status_t {
   size_t struct_size;         /**< Bytes of this struct that the caller knows. In. */
   hoist_replan_state_t state; /**< Of the last request. */
-  uint32_t can_request;       /**< 1 where hoist_replan_request would be taken now. */
-  uint64_t applied;           /**< Replans swapped in so far. */
+  uint32_t can_request;       /**< 1 where hoist_replan_request is allowed now. */
+  uint64_t applied;           /**< Plans swapped in after the first, the lifecycle's own included. */
   const char* reason;         /**< Why the last one failed, or ""; valid until the manager's next call. */
 } hoist_replan_status_t;
 
@@ -194,6 +199,7 @@ typedef struct hoist_replan_status_t {
 
 /**
  * @brief Reads how replans stand.
+ * @return HOIST_OK; HOIST_ERROR_INVALID_ARGUMENT; HOIST_ERROR_BUSY.
  * @externsync @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_replan_query(const hoist_manager_t* manager,

@@ -6,6 +6,12 @@
  * Every call that can fail returns a ::hoist_status_t. On failure its out
  * parameters are untouched and the calling thread's error record says what
  * happened to which object and what would do. Success never touches the record.
+ *
+ * An @return lists what is the call's own. Besides, any call may return
+ * HOIST_ERROR_INVALID_ARGUMENT (NULL, a handle of another kind, a struct_size that
+ * cannot be), HOIST_ERROR_INVALID_STATE (a destroyed handle), HOIST_ERROR_FORKED,
+ * HOIST_ERROR_OUT_OF_MEMORY (of the host) and HOIST_ERROR_INTERNAL. What is listed as
+ * HOIST_ERROR_DEVICE may come as the closer status that the device's table returned.
  */
 #ifndef HOIST_STATUS_H
 #define HOIST_STATUS_H

@@ -11,12 +11,14 @@
 HOIST_BEGIN_DECLS
 
 /**
- * @brief Starts recording the manager's budget: one event pair an op, kept up to @p event_limit intervals.
+ * @brief Starts recording the manager's whole budget: one event pair an op, kept up to @p event_limit intervals.
  *
+ * All managers of the budget are in it, and any of them may end it. Waits for stores in flight.
  * Recording allocates; it is off by default. What does not fit any more is counted and reported in the export.
  * @param event_limit Most intervals kept; 0: 1,000,000.
- * @return HOIST_OK; HOIST_ERROR_INVALID_STATE within a step or when recording already; HOIST_ERROR_BUSY.
- * @externsync @nonblocking @since 0.1
+ * @return HOIST_OK; HOIST_ERROR_INVALID_STATE within a step, before any commit, or when recording already;
+ *         HOIST_ERROR_DEVICE; HOIST_ERROR_BUSY.
+ * @externsync @blocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_trace_begin(hoist_manager_t* manager,
                                                            uint64_t event_limit) HOIST_NOEXCEPT;
@@ -27,7 +29,7 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_trace_begin(hoist_manager_t* mana
  * Rows: compute, waits, h2d, d2h; each interval names its unit or tensor, bytes, step and reason.
  * @param path File to write; NULL drops what was recorded.
  * @return HOIST_OK; HOIST_ERROR_IO (what was recorded is kept: try another path); HOIST_ERROR_INVALID_STATE within a
- *         step or when not recording; HOIST_ERROR_BUSY.
+ *         step or when not recording; HOIST_ERROR_DEVICE; HOIST_ERROR_BUSY.
  * @externsync @blocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_trace_end(hoist_manager_t* manager, const char* path) HOIST_NOEXCEPT;

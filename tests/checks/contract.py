@@ -9,6 +9,7 @@ from pathlib import Path
 @dataclass
 class Function:
     name: str
+    result: str
     comment: str
     header: Path
     line: int
@@ -50,9 +51,9 @@ def _comment_before(text: str, offset: int) -> str:
 
 def _functions(path: Path, text: str, code: str) -> list[Function]:
     found = []
-    for match in re.finditer(r"\bHOIST_API\b[^;{]*?\b(\w+)\s*\([^;]*;", code):
+    for match in re.finditer(r"\bHOIST_API\b(?:\s+HOIST_NODISCARD\b)?\s*([^;{(]*?)\b(\w+)\s*\([^;]*;", code):
         comment = _comment_before(text, match.start())
-        found.append(Function(match.group(1), comment, path, line_of(code, match.start(1))))
+        found.append(Function(match.group(2), match.group(1).strip(), comment, path, line_of(code, match.start(2))))
     return found
 
 

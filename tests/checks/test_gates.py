@@ -111,6 +111,19 @@ def test_words(old, new, expected, tmp_path):
     fails("words", tmp_path, expected)
 
 
+@pytest.mark.parametrize("declaration", [
+    "HOIST_API hoist_status_t hoist_unit_add(",
+    "HOIST_API HOIST_NODISCARD hoist_status_t\nhoist_unit_add(",
+])
+def test_words_of_a_status(declaration, tmp_path):
+    bad = HEADER.replace("HOIST_API int hoist_unit_add(", declaration)
+    assert bad != HEADER
+    holds("words", contract_tree(tmp_path, bad.replace("@brief Adds.", "@brief Adds. @return HOIST_OK.")))
+    line = line_of(bad, "hoist_unit_add(")
+    fails("words", contract_tree(tmp_path, bad),
+          f"include/hoist/unit.h:{line}: hoist_unit_add returns a status and says no @return")
+
+
 @pytest.mark.parametrize("old, new, expected", [
     ("hoist_unit_add", "hoist_unit_frobnicate", "hoist_unit_frobnicate is not hoist_<noun>_<verb>"),
     ("hoist_unit_add", "hoist_add", "hoist_add is not"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each exported function says one of each kind of word: who may call it from where, and whether it may block."""
+"""Each exported function says who may call it from where, whether it may block, and which statuses it returns."""
 
 import re
 
@@ -21,6 +21,8 @@ def check(header: contract.Header, findings: common.Findings) -> None:
                              f"{function.name} says {' and '.join(said) or 'nothing'}; exactly one of {', '.join(words)}")
         if "@since" not in function.comment:
             findings.add(function.header, function.line, f"{function.name} does not say @since")
+        if function.result == "hoist_status_t" and "@return" not in function.comment:
+            findings.add(function.header, function.line, f"{function.name} returns a status and says no @return")
 
 
 def main() -> None:

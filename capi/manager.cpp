@@ -75,7 +75,7 @@ void hoist_manager_destroy(hoist_manager_t* manager) noexcept {
     const std::shared_ptr<Budget> budget = value->shared_budget();
     if (HeldManager::inside() == budget.get()) {
       log(HOIST_LOG_ERROR, "hoist_manager_destroy within a callback of the same budget: the manager is kept");
-      return static_cast<void>(value.release());
+      return keep_shell(value.release());
     }
     // Another thread may be inside a manager of the same budget: it cannot be refused here, so it is waited for.
     while (budget->busy().exchange(true, std::memory_order_acquire)) std::this_thread::yield();

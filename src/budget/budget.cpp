@@ -30,6 +30,12 @@ std::size_t Budget::join(BudgetMember* member) {
   return joins_++;
 }
 
+void* Budget::keep(const std::shared_ptr<void>& stream) {
+  if (executor_ && named_.get() == executor_->residency().lane(LaneId::compute).stream()) stream_ = named_;
+  named_ = stream;
+  return stream.get();
+}
+
 void Budget::require_between_steps(const char* what) const {
   if (executor_ && executor_->in_step()) {
     fail(HOIST_ERROR_INVALID_STATE, text(what, " within a step"), "end or abort the step first");
@@ -55,7 +61,7 @@ void Budget::commit(const std::vector<void*>& hosts) {
   Ready ready = prepare(order, wanted_bytes(), Phase::discovery);
   pending_.reset();          // an arena that an earlier commit took
   phase_ = Phase::building;  // where what follows fails the next step tries again
-  take_arena(ready);
+  if (!asleep_) take_arena(ready);
   rebuild_executor();
   auto& items = executor_->residency().items();
   for (std::size_t item = 0; item < hosts.size(); ++item) {
@@ -144,6 +150,11 @@ void Budget::leave(BudgetMember* member, const std::vector<bool>& units, const s
 void Budget::forget(const std::vector<bool>& units, const std::vector<bool>& items) {
   std::vector<ItemState> states = executor_ ? executor_->residency().items() : carried_;
   if (executor_) {
+    try {
+      collect_recorded();
+    } catch (const std::exception& error) {
+      log(HOIST_LOG_WARNING, "a trace lost its newest intervals: ", error.what());
+    }
     name_recorded();
     carried_counters_ = executor_->counters();
     carried_ledger_ = executor_->residency().ledger();
@@ -232,7 +243,7 @@ void Budget::step_end() {
 
 void Budget::step_abort(void* stream) {
   if (!executor_ || !executor_->in_step()) fail(HOIST_ERROR_ORDER, "a step is aborted, but none is open");
-  if (executor_->open_unit() != no_index) executor_->unit_end(executor_->residency().lane(LaneId::compute).stream());
+  if (executor_->open_unit() != no_index) executor_->unit_abort();
   static_cast<void>(stream);
   executor_->step_end(true);
   finish_step();
@@ -355,14 +366,18 @@ void Budget::record_on() {
   residency.copies().start(recorder_.get(), epoch_, ring);
 }
 
-// All that was submitted, by the names that it has now.
+// All that was submitted.
+void Budget::collect_recorded() {
+  if (!recorder_) return;
+  executor_->residency().wait_all();
+  executor_->unit_clock().collect(true);
+  executor_->residency().collect_copies();
+}
+
+// What was collected, by the names that it has now.
 void Budget::name_recorded() {
   if (!recorder_) return;
-  Residency& residency = executor_->residency();
-  residency.wait_all();
-  executor_->unit_clock().collect(true);
-  residency.collect_copies();
-  residency.copies().stop();
+  executor_->residency().copies().stop();
   std::vector<std::string> units;
   std::vector<std::string> items;
   for (const CatalogUnit& unit : catalog_.units()) units.push_back(unit.name);
@@ -374,6 +389,7 @@ void Budget::trace_end(const char* path) {
   require_between_steps("a trace ends");
   if (!recorder_) fail(HOIST_ERROR_INVALID_STATE, "no trace is being recorded", "call hoist_trace_begin first");
   if (executor_) {
+    collect_recorded();
     name_recorded();
     record_on();  // where the file cannot be written the recording goes on
   }

@@ -64,11 +64,9 @@ class Budget {
 
   // How many have joined before: names of later ones get a prefix. Throws Error(INVALID_STATE) once steps run.
   std::size_t join(BudgetMember* member);
-  // The stream is kept until steps go on on another one: work of theirs may still be on it.
-  void* keep(const std::shared_ptr<void>& stream) {
-    stream_ = stream;
-    return stream.get();
-  }
+  // A call names a stream. The one that units are on is kept until they go on on another: its owner may give it back
+  // while a unit is open.
+  void* keep(const std::shared_ptr<void>& stream);
   // Stores what is dirty, forgets the member's units and items; the others go on. Never throws for want of a plan.
   void leave(BudgetMember* member, const std::vector<bool>& units, const std::vector<bool>& items);
 
@@ -147,6 +145,7 @@ class Budget {
   void rebuild_executor();
   void forget(const std::vector<bool>& units, const std::vector<bool>& items);
   void record_on();
+  void collect_recorded();
   void name_recorded();
   void bring_home() noexcept;
   void carry(const std::vector<ItemState>& states, const std::vector<std::uint32_t>& item_ids);
@@ -185,7 +184,8 @@ class Budget {
   std::uint64_t last_step_h2d_ = 0;
   std::uint64_t last_step_d2h_ = 0;
 
-  std::shared_ptr<void> stream_;  // that steps are on
+  std::shared_ptr<void> stream_;  // that units are on
+  std::shared_ptr<void> named_;   // by the last call: the next stream_, where units went on on it
   std::unique_ptr<Recorder> recorder_;
   void* epoch_ = nullptr;
 };

@@ -142,8 +142,10 @@ void Budget::swap(void* stream) {
     }
   } catch (const std::exception& error) {
     if (first || phase_ == Phase::suspended) throw;
-    if (ready.requested) replan_state_ = ReplanState::failed;
-    replan_reason_ = error.what();
+    if (ready.requested) {
+      replan_state_ = ReplanState::failed;
+      replan_reason_ = error.what();
+    }
     pending_.reset();
     log(HOIST_LOG_WARNING, "a replan failed, the old plan goes on: ", error.what());
     return;

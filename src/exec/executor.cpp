@@ -67,6 +67,11 @@ void Executor::unit_end(void* stream) {
   if (!deviants_.empty()) reconcile(Reason::restore);
 }
 
+void Executor::unit_abort() {
+  unit_clock_.cancel();
+  unit_end(residency_.lane(LaneId::compute).stream());
+}
+
 void Executor::step_end(bool aborted) {
   if (next_ < program_->positions.size()) {
     if (counting_ && !aborted) ++counters_.mispredictions;

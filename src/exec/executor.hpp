@@ -57,6 +57,8 @@ class Executor {
   void step_begin(void* stream);
   void unit_begin(std::uint32_t unit, void* stream);
   void unit_end(void* stream);
+  // Ends the open unit on its own stream; its times say nothing.
+  void unit_abort();
   void step_end(bool aborted);
   void update(std::uint32_t item, const void* src);
 

@@ -186,8 +186,15 @@ void Manager::require_bytes(const char* what, const Tensor& tensor, std::uint64_
        text("tensor \"", tensor.spec.name, "\" has ", tensor.spec.bytes, " bytes, ", what, " names ", bytes));
 }
 
+void Manager::require_committed(const char* what, const Tensor& tensor) const {
+  if (committed_) return;
+  fail(HOIST_ERROR_INVALID_STATE, text("tensor \"", tensor.spec.name, "\" is ", what, " before its manager's commit"),
+       "use its host bytes, or commit first");
+}
+
 void Manager::update(std::uint32_t tensor, const void* src, std::uint64_t bytes) {
   const Tensor& it = tensor_at(tensor);
+  require_committed("updated", it);
   require_bytes("an update", it, bytes);
   if (it.spec.flags == HOIST_TENSOR_TRANSIENT) {
     fail(HOIST_ERROR_INVALID_ARGUMENT,
@@ -198,6 +205,7 @@ void Manager::update(std::uint32_t tensor, const void* src, std::uint64_t bytes)
 
 void Manager::read(std::uint32_t tensor, void* dst, std::uint64_t bytes) {
   const Tensor& it = tensor_at(tensor);
+  require_committed("read", it);
   require_bytes("a read", it, bytes);
   budget_->read(it.item, dst);
 }

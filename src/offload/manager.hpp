@@ -84,6 +84,7 @@ class Manager final : public BudgetMember {
   void require_building(const char* what) const;
   const Unit& unit_at(std::uint32_t unit) const;
   const Tensor& tensor_at(std::uint32_t tensor) const;
+  void require_committed(const char* what, const Tensor& tensor) const;
   void require_bytes(const char* what, const Tensor& tensor, std::uint64_t bytes) const;
   void require_new_name(const std::string& name) const;
   void pack();

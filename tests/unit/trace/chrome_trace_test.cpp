@@ -55,7 +55,8 @@ TEST(ChromeTrace, NeighboursStayNeighboursAfterRounding) {
   double at = 0.0;
   for (int i = 0; i < 1000; ++i, at += 0.1 + 1e-4) trace.interval(1, "u", at, at + 0.1 + 1e-4);
   std::int64_t end = 0;
-  for (const json& event : json::parse(trace.json())["traceEvents"]) {
+  const json document = json::parse(trace.json());
+  for (const json& event : document["traceEvents"]) {
     if (event["ph"] != "X") continue;
     EXPECT_EQ(std::llround(event["ts"].get<double>() * 1000), end);
     end += std::llround(event["dur"].get<double>() * 1000);

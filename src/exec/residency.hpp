@@ -112,7 +112,7 @@ class Residency {
     return occupant(item, place) == no_index;
   }
 
-  // The compute lane waits for what a unit's uses need; two waits, however many items.
+  // The compute lane waits for what a unit's uses need: one wait a lane, however many items.
   struct Needs {
     Mark h2d = 0, d2h = 0, poison = 0, late_poison = 0, check = 0;
   };

@@ -8,7 +8,7 @@
 
 #include "backends/cuda/error.hpp"
 
-namespace hoist_cuda {
+namespace hoist_backend::cuda {
 namespace {
 
 // What the driver's allocations have, and what vector loads and copy engines like best.
@@ -31,6 +31,18 @@ Current::Current(CUcontext context) {
 
 Current::~Current() {
   if (changed_) driver().cuCtxSetCurrent(before_);
+}
+
+CudaDevice* CudaDevice::open(std::uint32_t index, std::string_view options) {
+  const DriverState& state = driver_state();
+  if (state.status != HOIST_OK) fail(state.status, state.message, state.hint);
+  if (index >= count()) {
+    fail(HOIST_ERROR_NOT_FOUND, text("there is no cuda:", index), text("there are ", state.count, " devices"));
+  }
+  if (!options.empty()) {
+    fail(HOIST_ERROR_INVALID_ARGUMENT, text("options '", options, "' are unknown"), "cuda devices have no options");
+  }
+  return new CudaDevice(index);
 }
 
 CudaDevice::CudaDevice(std::uint32_t index) : index_(index) {
@@ -68,12 +80,11 @@ void CudaDevice::query_memory(std::uint64_t& free, std::uint64_t& total) const {
   total = in_all;
 }
 
-void CudaDevice::set(const char* key, const char* value) {
-  const std::string_view name = key == nullptr ? "" : key;
+void CudaDevice::set(std::string_view name, std::string_view value) {
   if (name != "fail") {
     fail(HOIST_ERROR_INVALID_ARGUMENT, text("setting '", name, "' is unknown"), "the one setting is 'fail'");
   }
-  faults_.set(value == nullptr ? "" : value);
+  faults_.set(value);
 }
 
 // The host's clock. The GPU's own can only be read through a stream, and both count the same microseconds.
@@ -324,10 +335,10 @@ void CudaDevice::fill(const Stream& stream, void* dst, std::uint8_t value, std::
   if (result != CUDA_SUCCESS) fail_call(result, "cuMemsetD8Async", text(bytes, " bytes at ", dst));
 }
 
-void CudaDevice::host_function(const Stream& stream, hoist_host_fn_t function, void* user_data) {
+void CudaDevice::host_function(const Stream& stream, hoist_host_fn_t function, void* user_data, double) {
   if (function == nullptr) fail(HOIST_ERROR_INVALID_ARGUMENT, "function is NULL");
   const Current current(context_);
   check(driver().cuLaunchHostFunc(stream.handle, function, user_data), "cuLaunchHostFunc", "");
 }
 
-}  // namespace hoist_cuda
+}  // namespace hoist_backend::cuda

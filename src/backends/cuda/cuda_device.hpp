@@ -6,13 +6,14 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <string_view>
 #include <unordered_map>
 
+#include "backends/common/faults.hpp"
 #include "backends/cuda/driver_api.hpp"
-#include "backends/cuda/faults.hpp"
 #include "hoist/device_ops.h"
 
-namespace hoist_cuda {
+namespace hoist_backend::cuda {
 
 struct Stream {
   CUstream handle = nullptr;
@@ -52,17 +53,23 @@ class OutsideCapture {
 
 class CudaDevice {
  public:
+  using Stream = cuda::Stream;
+  using Event = cuda::Event;
+  static constexpr const char* kind_name = "cuda";
+  static std::uint32_t count() { return static_cast<std::uint32_t>(driver_state().count); }
+  // Where there is none: throws what became of the driver.
+  static CudaDevice* open(std::uint32_t index, std::string_view options);
+
   explicit CudaDevice(std::uint32_t index);
   ~CudaDevice();
   CudaDevice(const CudaDevice&) = delete;
   CudaDevice& operator=(const CudaDevice&) = delete;
 
   Faults& faults() noexcept { return faults_; }
-  [[nodiscard]] CUcontext context() const noexcept { return context_; }
 
   void query(hoist_device_properties_t& out) const;
   void query_memory(std::uint64_t& free, std::uint64_t& total) const;
-  void set(const char* key, const char* value);
+  void set(std::string_view key, std::string_view value);
   [[nodiscard]] double now_us() const;
 
   void* memory_create(std::uint64_t bytes);
@@ -87,7 +94,7 @@ class CudaDevice {
   void copy_batch(const Stream& stream, hoist_copy_kind_t kind, std::uint64_t count, void* const* dst,
                   const void* const* src, const std::uint64_t* bytes);
   void fill(const Stream& stream, void* dst, std::uint8_t value, std::uint64_t bytes);
-  void host_function(const Stream& stream, hoist_host_fn_t function, void* user_data);
+  void host_function(const Stream& stream, hoist_host_fn_t function, void* user_data, double modelled_us);
 
  private:
   [[nodiscard]] static bool is_pinned(const void* memory, std::uint64_t bytes);
@@ -105,4 +112,4 @@ class CudaDevice {
   std::unordered_map<void*, std::uint64_t> registered_;  // by us: bytes
 };
 
-}  // namespace hoist_cuda
+}  // namespace hoist_backend::cuda

@@ -8,7 +8,7 @@
 
 #include "backends/cuda/error.hpp"
 
-namespace hoist_cuda {
+namespace hoist_backend::cuda {
 namespace {
 
 constexpr const char* library_name = "libcuda.so.1";
@@ -106,7 +106,7 @@ DriverState loaded() {
   DriverState state;
   try {
     load(state);
-  } catch (const CudaError& error) {
+  } catch (const Error& error) {
     state.status = error.code();
     state.message = error.what();
     state.hint = error.hint();
@@ -121,4 +121,4 @@ const DriverState& driver_state() {
   return *state;
 }
 
-}  // namespace hoist_cuda
+}  // namespace hoist_backend::cuda

@@ -8,7 +8,7 @@
 
 #include "hoist/status.h"
 
-namespace hoist_cuda {
+namespace hoist_backend::cuda {
 
 // Names and values are the driver's.
 using CUdevice = int;
@@ -131,4 +131,4 @@ struct DriverState {
 const DriverState& driver_state();
 inline const DriverApi& driver() { return driver_state().api; }
 
-}  // namespace hoist_cuda
+}  // namespace hoist_backend::cuda

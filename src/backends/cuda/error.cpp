@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cuda/error.hpp"
 
-namespace hoist_cuda {
+namespace hoist_backend::cuda {
 namespace {
 
 hoist_status_t status_of(CUresult result) noexcept {
@@ -55,4 +55,4 @@ void fail_call(CUresult result, const char* call, const std::string& about) {
        hint_for(result));
 }
 
-}  // namespace hoist_cuda
+}  // namespace hoist_backend::cuda

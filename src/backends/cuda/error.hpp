@@ -1,39 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Failures inside the cuda device. plugin.cpp turns them into statuses and services->error_set.
+// What a failed call of the driver becomes.
 #pragma once
 
-#include <sstream>
-#include <stdexcept>
 #include <string>
-#include <utility>
 
+#include "backends/common/error.hpp"
 #include "backends/cuda/driver_api.hpp"
-#include "hoist/device_ops.h"
 
-namespace hoist_cuda {
-
-class CudaError : public std::runtime_error {
- public:
-  CudaError(hoist_status_t code, const std::string& message, std::string hint = {})
-      : std::runtime_error(message), code_(code), hint_(std::move(hint)) {}
-  [[nodiscard]] hoist_status_t code() const noexcept { return code_; }
-  [[nodiscard]] const std::string& hint() const noexcept { return hint_; }
-
- private:
-  hoist_status_t code_;
-  std::string hint_;
-};
-
-template <typename... Parts>
-std::string text(const Parts&... parts) {
-  std::ostringstream stream;
-  (stream << ... << parts);
-  return stream.str();
-}
-
-[[noreturn]] inline void fail(hoist_status_t code, const std::string& message, std::string hint = {}) {
-  throw CudaError(code, message, std::move(hint));
-}
+namespace hoist_backend::cuda {
 
 // The context is lost with it: every later call fails the same way.
 bool is_sticky(CUresult result) noexcept;
@@ -47,4 +21,4 @@ inline void check(CUresult result, const char* call, const char* about) {
   }
 }
 
-}  // namespace hoist_cuda
+}  // namespace hoist_backend::cuda

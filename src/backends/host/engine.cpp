@@ -3,9 +3,9 @@
 
 #include <cstring>
 
-#include "backends/host/error.hpp"
+#include "backends/common/error.hpp"
 
-namespace hoist_host {
+namespace hoist_backend::host {
 
 void Engine::move(Stream&, const Op& op) {
   switch (op.kind) {
@@ -46,7 +46,7 @@ void Engine::pass_failure_on(Stream& stream, std::uint64_t sequence, const Recor
   if (!recording.stream->failed(recording.sequence)) return;
   try {
     recording.stream->check(recording.sequence);
-  } catch (const HostError& error) {
+  } catch (const Error& error) {
     stream.set_failed(sequence, error.what());
   }
 }
@@ -76,4 +76,4 @@ void Engine::run(Stream& stream, std::uint64_t sequence, Op& op) {
   }
 }
 
-}  // namespace hoist_host
+}  // namespace hoist_backend::host

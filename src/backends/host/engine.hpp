@@ -6,13 +6,13 @@
 #include <cstdint>
 #include <memory>
 
-#include "backends/host/faults.hpp"
+#include "backends/common/faults.hpp"
 #include "backends/host/memory.hpp"
 #include "backends/host/options.hpp"
 #include "backends/host/stream.hpp"
 #include "backends/host/throttle.hpp"
 
-namespace hoist_host {
+namespace hoist_backend::host {
 
 // What all engines share; belongs to the device.
 struct Parts {
@@ -45,7 +45,7 @@ class Engine {
   [[nodiscard]] virtual double now_us() const = 0;
 
  protected:
-  // Moves the bytes or calls the function. Throws HostError.
+  // Moves the bytes or calls the function. Throws Error.
   void move(Stream& stream, const Op& op);
   // Before a copy or a fill, at random.
   double random_delay_us(Stream& stream);
@@ -64,4 +64,4 @@ std::unique_ptr<Engine> make_inline_engine(Parts& parts);
 std::unique_ptr<Engine> make_threaded_engine(Parts& parts);
 std::unique_ptr<Engine> make_virtual_engine(Parts& parts);
 
-}  // namespace hoist_host
+}  // namespace hoist_backend::host

@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <string_view>
 
-#include "backends/host/error.hpp"
+#include "backends/common/error.hpp"
 
-namespace hoist_host {
+namespace hoist_backend::host {
 namespace {
 
 std::unique_ptr<Engine> make_engine(Parts& parts) {
@@ -31,6 +31,11 @@ constexpr std::uint64_t all = ~std::uint64_t{0} - 1;  // one less than "no failu
 HostDevice::HostDevice(std::uint32_t index, const Options& options)
     : index_(index), parts_(options), engine_(make_engine(parts_)) {}
 
+HostDevice* HostDevice::open(std::uint32_t index, std::string_view options) {
+  if (index >= count()) fail(HOIST_ERROR_NOT_FOUND, text("there is no host:", index), "open host:0 or host:1");
+  return new HostDevice(index, parse_options(options));
+}
+
 HostDevice::~HostDevice() {
   // Streams that nobody destroyed still have threads.
   while (!streams_.empty()) stream_destroy(streams_.back());
@@ -51,9 +56,7 @@ void HostDevice::query(hoist_device_properties_t& out) const {
   if (!options.move_bytes) out.capabilities |= HOIST_CAPABILITY_NO_BYTES;
 }
 
-void HostDevice::set(const char* key, const char* value) {
-  const std::string_view name = key == nullptr ? "" : key;
-  const std::string_view given = value == nullptr ? "" : value;
+void HostDevice::set(std::string_view name, std::string_view given) {
   if (name == "copy_delay_us") {
     parts_.copy_delay_us.store(parse_number(name, given, 0, 1e6), std::memory_order_relaxed);
   } else if (name == "memory_taken") {
@@ -219,4 +222,4 @@ void HostDevice::access(Stream& stream, bool begins, void* memory, std::uint64_t
   submit(stream, std::move(op));
 }
 
-}  // namespace hoist_host
+}  // namespace hoist_backend::host

@@ -5,32 +5,45 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
 #include "backends/host/engine.hpp"
 
-namespace hoist_host {
+namespace hoist_backend::host {
 
 class HostDevice {
  public:
+  using Stream = host::Stream;
+  using Event = host::Event;
+  static constexpr const char* kind_name = "host";
+  static std::uint32_t count() noexcept { return 2; }
+  static HostDevice* open(std::uint32_t index, std::string_view options);
+
   HostDevice(std::uint32_t index, const Options& options);
   ~HostDevice();
   HostDevice(const HostDevice&) = delete;
   HostDevice& operator=(const HostDevice&) = delete;
 
   Faults& faults() noexcept { return parts_.faults; }
-  DeviceMemory& memory() noexcept { return parts_.memory; }
-  HostRanges& host_ranges() noexcept { return parts_.host_ranges; }
 
   void query(hoist_device_properties_t& out) const;
-  void set(const char* key, const char* value);
+  void query_memory(std::uint64_t& free, std::uint64_t& total) const { parts_.memory.query(free, total); }
+  void set(std::string_view key, std::string_view value);
   [[nodiscard]] double now_us() const { return engine_->now_us(); }
+
+  void* memory_create(std::uint64_t bytes) { return parts_.memory.allocate(bytes); }
+  void memory_destroy(void* memory) { parts_.memory.release(memory); }
+  void host_register(void* memory, std::uint64_t bytes) { parts_.host_ranges.add(memory, bytes); }
+  void host_unregister(void* memory, std::uint64_t bytes) { parts_.host_ranges.remove(memory, bytes); }
 
   Stream* stream_create();
   void stream_destroy(Stream* stream);
   void stream_wait(Stream& stream);
   void stream_wait_event(Stream& stream, const Event& event);
 
+  Event* event_create() { return new Event; }
+  void event_destroy(Event* event) { Ref<Event>::release(event); }
   void event_record(Event& event, Stream& stream);
   [[nodiscard]] bool event_poll(const Event& event);
   void event_wait(const Event& event);
@@ -39,9 +52,11 @@ class HostDevice {
   void copy(Stream& stream, hoist_copy_kind_t kind, void* dst, const void* src, std::uint64_t bytes);
   void fill(Stream& stream, void* dst, std::uint8_t value, std::uint64_t bytes);
   void host_function(Stream& stream, hoist_host_fn_t function, void* user_data, double modelled_us);
-  void access(Stream& stream, bool begins, void* memory, std::uint64_t bytes);
+  void access_begin(Stream& stream, void* memory, std::uint64_t bytes) { access(stream, true, memory, bytes); }
+  void access_end(Stream& stream, void* memory, std::uint64_t bytes) { access(stream, false, memory, bytes); }
 
  private:
+  void access(Stream& stream, bool begins, void* memory, std::uint64_t bytes);
   void submit(Stream& stream, Op&& op);
   void check_copy(hoist_copy_kind_t kind, const void* dst, const void* src, std::uint64_t bytes);
 
@@ -53,4 +68,4 @@ class HostDevice {
   std::vector<Stream*> streams_;
 };
 
-}  // namespace hoist_host
+}  // namespace hoist_backend::host

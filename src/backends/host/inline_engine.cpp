@@ -4,7 +4,7 @@
 
 #include "backends/host/engine.hpp"
 
-namespace hoist_host {
+namespace hoist_backend::host {
 namespace {
 
 class InlineEngine final : public Engine {
@@ -30,4 +30,4 @@ class InlineEngine final : public Engine {
 
 std::unique_ptr<Engine> make_inline_engine(Parts& parts) { return std::make_unique<InlineEngine>(parts); }
 
-}  // namespace hoist_host
+}  // namespace hoist_backend::host

@@ -7,9 +7,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "backends/host/error.hpp"
+#include "backends/common/error.hpp"
 
-namespace hoist_host {
+namespace hoist_backend::host {
 namespace {
 
 constexpr std::uint64_t page = 4096;
@@ -83,15 +83,16 @@ void* DeviceMemory::allocate(std::uint64_t bytes) {
   return memory;
 }
 
-bool DeviceMemory::release(void* memory) noexcept {
+void DeviceMemory::release(void* memory) {
   std::lock_guard lock(mutex_);
   const auto found = blocks_.find(address(memory));
-  if (found == blocks_.end()) return false;
+  if (found == blocks_.end()) fail(HOIST_ERROR_INVALID_ARGUMENT, text("memory ", memory, " was never given out"));
   // A fresh mapping gives the pages back and closes them, so that a late access faults.
-  if (mmap(memory, found->second.length, PROT_NONE, closed_flags | MAP_FIXED, -1, 0) == MAP_FAILED) return false;
+  if (mmap(memory, found->second.length, PROT_NONE, closed_flags | MAP_FIXED, -1, 0) == MAP_FAILED) {
+    fail(HOIST_ERROR_INTERNAL, text("memory ", memory, " cannot be given back: ", std::strerror(errno)));
+  }
   used_ -= found->second.charged;
   blocks_.erase(found);
-  return true;
 }
 
 // The block that holds the whole range, or end().
@@ -197,4 +198,4 @@ void HostRanges::remove(const void* memory, std::uint64_t bytes) {
   ranges_.erase(found);
 }
 
-}  // namespace hoist_host
+}  // namespace hoist_backend::host

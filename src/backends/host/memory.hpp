@@ -11,7 +11,7 @@
 
 #include "backends/host/options.hpp"
 
-namespace hoist_host {
+namespace hoist_backend::host {
 
 class DeviceMemory {
  public:
@@ -21,8 +21,8 @@ class DeviceMemory {
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
   void* allocate(std::uint64_t bytes);
-  // False where no allocation begins there.
-  bool release(void* memory) noexcept;
+  // Throws Error(INVALID_ARGUMENT) where no allocation begins there.
+  void release(void* memory);
   void query(std::uint64_t& free, std::uint64_t& total) const;
   // As if somebody else held so many bytes.
   void set_taken(std::uint64_t bytes) { taken_.store(bytes, std::memory_order_relaxed); }
@@ -30,7 +30,7 @@ class DeviceMemory {
   [[nodiscard]] bool contains(const void* memory) const noexcept {
     return reinterpret_cast<std::uintptr_t>(memory) - base_ < span_;
   }
-  // Throws HostError(INVALID_ARGUMENT) where the range is not device memory. Without a lock in threaded
+  // Throws Error(INVALID_ARGUMENT) where the range is not device memory. Without a lock in threaded
   // mode, where only the span is checked: an unallocated page of it faults when it is touched.
   void check(const char* what, const void* memory, std::uint64_t bytes) const;
 
@@ -95,4 +95,4 @@ class HostRanges {
   std::map<std::uintptr_t, std::uint64_t> ranges_;
 };
 
-}  // namespace hoist_host
+}  // namespace hoist_backend::host

@@ -6,27 +6,13 @@
 #include <cmath>
 #include <utility>
 
-#include "backends/host/error.hpp"
+#include "backends/common/error.hpp"
 
-namespace hoist_host {
+namespace hoist_backend::host {
 namespace {
 
 [[noreturn]] void bad(std::string_view key, std::string_view value, const std::string& would_do) {
   fail(HOIST_ERROR_INVALID_ARGUMENT, text("option ", key, " is '", value, "'"), would_do);
-}
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row[b.size()];
 }
 
 std::uint64_t parse_count(std::string_view key, std::string_view value) {
@@ -102,13 +88,6 @@ const char* mode_name(Mode mode) noexcept {
   return names[static_cast<int>(mode)];
 }
 
-std::string nearest_hint(std::string_view name, const std::vector<std::string_view>& known) {
-  const auto best = std::min_element(known.begin(), known.end(), [name](std::string_view a, std::string_view b) {
-    return edit_distance(name, a) < edit_distance(name, b);
-  });
-  return best == known.end() ? std::string() : text("the nearest known one is '", *best, "'");
-}
-
 std::uint64_t parse_bytes(std::string_view key, std::string_view value) {
   constexpr std::pair<std::string_view, int> suffixes[] = {{"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}};
   constexpr const char* would_do = "give bytes, such as 1000000 or 512MiB";
@@ -151,4 +130,4 @@ Options parse_options(std::string_view given) {
   return options;
 }
 
-}  // namespace hoist_host
+}  // namespace hoist_backend::host

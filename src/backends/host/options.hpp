@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hoist_host {
+namespace hoist_backend::host {
 
 enum class Mode : std::uint8_t { inline_, threaded, guarded, virtual_ };
 
@@ -24,7 +24,7 @@ struct Options {
   std::uint64_t seed = 1;
 };
 
-// Throws HostError(INVALID_ARGUMENT) for an unknown key, with the nearest known one, or a bad value.
+// Throws Error(INVALID_ARGUMENT) for an unknown key, with the nearest known one, or a bad value.
 Options parse_options(std::string_view given);
 
 const char* mode_name(Mode mode) noexcept;
@@ -32,6 +32,5 @@ const char* mode_name(Mode mode) noexcept;
 // For values that come by `set`.
 std::uint64_t parse_bytes(std::string_view key, std::string_view value);
 double parse_number(std::string_view key, std::string_view value, double least, double most);
-std::string nearest_hint(std::string_view name, const std::vector<std::string_view>& known);
 
-}  // namespace hoist_host
+}  // namespace hoist_backend::host

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <utility>
 
-namespace hoist_host {
+namespace hoist_backend::host {
 
 struct Counted {
   std::atomic<int> references{1};
@@ -39,4 +39,4 @@ class Ref {
   T* target_ = nullptr;
 };
 
-}  // namespace hoist_host
+}  // namespace hoist_backend::host

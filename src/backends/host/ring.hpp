@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace hoist_host {
+namespace hoist_backend::host {
 
 template <typename T>
 class Ring {
@@ -41,4 +41,4 @@ class Ring {
   std::size_t count_ = 0;
 };
 
-}  // namespace hoist_host
+}  // namespace hoist_backend::host

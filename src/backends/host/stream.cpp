@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/host/stream.hpp"
 
-#include "backends/host/error.hpp"
+#include "backends/common/error.hpp"
 
-namespace hoist_host {
+namespace hoist_backend::host {
 
 void Stream::complete(std::uint64_t sequence) {
   std::lock_guard lock(mutex);
@@ -48,4 +48,4 @@ double Stream::next_random() noexcept {
   return static_cast<double>(random >> 11) * 0x1p-53;
 }
 
-}  // namespace hoist_host
+}  // namespace hoist_backend::host

@@ -14,7 +14,7 @@
 #include "backends/host/ring.hpp"
 #include "hoist/device_ops.h"
 
-namespace hoist_host {
+namespace hoist_backend::host {
 
 struct Stream;
 struct Event;
@@ -65,7 +65,7 @@ struct Stream : Counted {
   [[nodiscard]] bool failed(std::uint64_t sequence) const noexcept {
     return failed_at.load(std::memory_order_acquire) <= sequence;
   }
-  // Throws HostError(DEVICE) with the failure, where there is one up to that operation.
+  // Throws Error(DEVICE) with the failure, where there is one up to that operation.
   void check(std::uint64_t sequence) const;
   // From 0 to below 1; used by whoever runs the stream's operations.
   double next_random() noexcept;
@@ -111,4 +111,4 @@ struct Event : Counted {
   }
 };
 
-}  // namespace hoist_host
+}  // namespace hoist_backend::host

@@ -4,7 +4,7 @@
 
 #include "backends/host/engine.hpp"
 
-namespace hoist_host {
+namespace hoist_backend::host {
 namespace {
 
 class ThreadedEngine final : public Engine {
@@ -66,4 +66,4 @@ class ThreadedEngine final : public Engine {
 
 std::unique_ptr<Engine> make_threaded_engine(Parts& parts) { return std::make_unique<ThreadedEngine>(parts); }
 
-}  // namespace hoist_host
+}  // namespace hoist_backend::host

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <thread>
 
-namespace hoist_host {
+namespace hoist_backend::host {
 namespace {
 
 using Microseconds = std::chrono::duration<double, std::micro>;
@@ -84,4 +84,4 @@ void sleep_us(double us) {
   if (us > 0) std::this_thread::sleep_for(Microseconds(us));
 }
 
-}  // namespace hoist_host
+}  // namespace hoist_backend::host

@@ -10,7 +10,7 @@
 #include "backends/host/options.hpp"
 #include "hoist/device_ops.h"
 
-namespace hoist_host {
+namespace hoist_backend::host {
 
 class Throttle {
  public:
@@ -51,4 +51,4 @@ class Throttle {
 
 void sleep_us(double us);
 
-}  // namespace hoist_host
+}  // namespace hoist_backend::host

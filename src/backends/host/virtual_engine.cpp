@@ -7,10 +7,10 @@
 #include <mutex>
 #include <vector>
 
+#include "backends/common/error.hpp"
 #include "backends/host/engine.hpp"
-#include "backends/host/error.hpp"
 
-namespace hoist_host {
+namespace hoist_backend::host {
 namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
@@ -218,7 +218,7 @@ void VirtualEngine::finish(Stream& stream, bool moves) {
   const std::uint64_t sequence = stream.completed.load(std::memory_order_relaxed) + 1;
   try {
     if (moves) move(stream, lane.op);
-  } catch (const HostError& error) {
+  } catch (const Error& error) {
     stream.set_failed(sequence, error.what());
   }
   if (lane.state == Lane::State::copying) links_[lane.op.copy_kind].stream = nullptr;
@@ -282,4 +282,4 @@ bool VirtualEngine::advance() {
 
 std::unique_ptr<Engine> make_virtual_engine(Parts& parts) { return std::make_unique<VirtualEngine>(parts); }
 
-}  // namespace hoist_host
+}  // namespace hoist_backend::host

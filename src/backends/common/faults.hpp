@@ -4,11 +4,10 @@
 
 #include <array>
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
-namespace hoist_cuda {
+namespace hoist_backend {
 
 enum class Slot : std::uint8_t {
   query,
@@ -31,12 +30,15 @@ enum class Slot : std::uint8_t {
   copy_batch,
   fill,
   host_function,
+  access_begin,
+  access_end,
+  work,  // no slot: a copy, fill or host function that was taken fails when it runs, where the device can do that
   count
 };
 
 class Faults {
  public:
-  // "" takes all faults back. Throws CudaError(INVALID_ARGUMENT) for another slot or shape.
+  // "" takes all faults back. Throws Error(INVALID_ARGUMENT) for another slot or shape.
   void set(std::string_view spec);
   // Throws the injected failure when this call's turn has come.
   void check(Slot slot) {
@@ -46,8 +48,8 @@ class Faults {
  private:
   void count_down(Slot slot);
 
-  // 0: none; n > 0: the n-th next call, once; n < 0: the -n-th next call and all later ones.
+  // 0: none; n > 0: the n-th next call, once; n < 0: the n-th next call and all later ones.
   std::array<std::atomic<std::int64_t>, static_cast<std::size_t>(Slot::count)> turns_{};
 };
 
-}  // namespace hoist_cuda
+}  // namespace hoist_backend

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cuda/faults.hpp"
+#include "backends/common/faults.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <string>
+#include <vector>
 
-#include "backends/cuda/error.hpp"
+#include "backends/common/error.hpp"
 
-namespace hoist_cuda {
+namespace hoist_backend {
 namespace {
 
 constexpr std::string_view names[] = {"query",
@@ -29,17 +31,18 @@ constexpr std::string_view names[] = {"query",
                                       "copy",
                                       "copy_batch",
                                       "fill",
-                                      "host_function"};
+                                      "host_function",
+                                      "access_begin",
+                                      "access_end",
+                                      "work"};
 static_assert(std::size(names) == static_cast<std::size_t>(Slot::count));
 
-[[noreturn]] void bad(std::string_view spec, std::string hint) {
-  fail(HOIST_ERROR_INVALID_ARGUMENT, text("setting fail is '", spec, "'"), std::move(hint));
-}
-
-std::string slots() {
-  std::string list;
-  for (std::string_view name : names) list += text(list.empty() ? "" : ", ", name);
-  return list;
+std::size_t index_of(std::string_view name) {
+  for (std::size_t i = 0; i < std::size(names); ++i) {
+    if (names[i] == name) return i;
+  }
+  fail(HOIST_ERROR_INVALID_ARGUMENT, text("setting fail: slot '", name, "' is unknown"),
+       nearest_hint(name, {std::begin(names), std::end(names)}));
 }
 
 }  // namespace
@@ -50,17 +53,17 @@ void Faults::set(std::string_view spec) {
     return;
   }
   const std::size_t at = std::min(spec.find('@'), spec.size());
-  const auto* slot = std::find(std::begin(names), std::end(names), spec.substr(0, at));
-  if (slot == std::end(names)) bad(spec, text("the slots are ", slots()));
+  const std::size_t slot = index_of(spec.substr(0, at));
   std::string_view number = spec.substr(std::min(at + 1, spec.size()));
   const bool stays = !number.empty() && number.back() == '+';
   if (stays) number.remove_suffix(1);
   std::int64_t turn = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), turn);
   if (error != std::errc() || end != number.data() + number.size() || turn < 1) {
-    bad(spec, "give SLOT@N for the N-th next call, SLOT@N+ for that and all later ones, nothing for none");
+    fail(HOIST_ERROR_INVALID_ARGUMENT, text("setting fail is '", spec, "'"),
+         "give SLOT@N for the N-th next call, SLOT@N+ for that and all later ones, nothing for none");
   }
-  turns_[static_cast<std::size_t>(slot - std::begin(names))].store(stays ? -turn : turn, std::memory_order_relaxed);
+  turns_[slot].store(stays ? -turn : turn, std::memory_order_relaxed);
 }
 
 void Faults::count_down(Slot slot) {
@@ -69,7 +72,7 @@ void Faults::count_down(Slot slot) {
   std::int64_t next = 0;
   do {
     if (now == 0) return;
-    next = now > 0 ? now - 1 : std::min<std::int64_t>(now + 1, -1);
+    next = now > 0 ? now - 1 : (now == -1 ? -1 : now + 1);
   } while (!turn.compare_exchange_weak(now, next, std::memory_order_relaxed));
   if (now != 1 && now != -1) return;
   const bool memory = slot == Slot::memory_create || slot == Slot::host_register;
@@ -77,4 +80,4 @@ void Faults::count_down(Slot slot) {
        text("failure injected at ", names[static_cast<std::size_t>(slot)]), "setting fail to \"\" ends it");
 }
 
-}  // namespace hoist_cuda
+}  // namespace hoist_backend

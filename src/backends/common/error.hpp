@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Failures inside the host device. plugin.cpp turns them into statuses and services->error_set.
+// Failures inside a built-in device. Its table (table.hpp) turns them into statuses and services->error_set.
 #pragma once
 
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "hoist/device_ops.h"
 
-namespace hoist_host {
+namespace hoist_backend {
 
-class HostError : public std::runtime_error {
+class Error : public std::runtime_error {
  public:
-  HostError(hoist_status_t code, const std::string& message, std::string hint = {})
+  Error(hoist_status_t code, const std::string& message, std::string hint = {})
       : std::runtime_error(message), code_(code), hint_(std::move(hint)) {}
   [[nodiscard]] hoist_status_t code() const noexcept { return code_; }
   [[nodiscard]] const std::string& hint() const noexcept { return hint_; }
@@ -31,7 +33,10 @@ std::string text(const Parts&... parts) {
 }
 
 [[noreturn]] inline void fail(hoist_status_t code, const std::string& message, std::string hint = {}) {
-  throw HostError(code, message, std::move(hint));
+  throw Error(code, message, std::move(hint));
 }
 
-}  // namespace hoist_host
+// "the nearest known one is 'copy'"; "" where nothing is known.
+std::string nearest_hint(std::string_view name, const std::vector<std::string_view>& known);
+
+}  // namespace hoist_backend

@@ -62,6 +62,13 @@ hoist_status_t hoist_device_count(uint32_t* out_count) noexcept {
   return guarded("hoist_device_count", [&] { required(out_count, "out_count") = device_count(); });
 }
 
+hoist_status_t hoist_device_get_properties(uint32_t index, hoist_device_properties_t* out_properties) noexcept {
+  return guarded("hoist_device_get_properties", [&] {
+    check_out(out_properties, "out_properties");
+    write_struct(*out_properties, device_properties(index));
+  });
+}
+
 hoist_status_t hoist_device_open(const char* name, hoist_device_t** out_device) noexcept {
   return guarded("hoist_device_open", [&] {
     required(out_device, "out_device");
@@ -126,5 +133,12 @@ hoist_status_t hoist_device_register(const hoist_device_ops_t* ops,
   return guarded("hoist_device_register", [&] {
     required(out_services, "out_services");
     *out_services = register_device(required(ops, "ops"));
+  });
+}
+
+hoist_status_t hoist_device_get_ops(const char* kind, hoist_device_ops_t* out_ops) noexcept {
+  return guarded("hoist_device_get_ops", [&] {
+    check_out(out_ops, "out_ops");
+    write_struct(*out_ops, device_ops(&required(kind, "kind")));
   });
 }

@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,27 +13,10 @@
 namespace tool {
 namespace {
 
-// The contract counts devices of every kind but opens them by name; these are the kinds that hoist itself brings.
-constexpr const char* kinds[] = {"host", "cuda"};
-
-std::optional<hoist_device_properties_t> query(const std::string& name) {
-  try {
-    return hoist::Device(name).query();
-  } catch (const hoist::Exception& error) {
-    if (error.code() == HOIST_ERROR_NOT_FOUND) return std::nullopt;
-    throw;
-  }
-}
-
 std::vector<hoist_device_properties_t> devices() {
   std::vector<hoist_device_properties_t> found;
-  for (const char* kind : kinds) {
-    for (unsigned index = 0;; ++index) {
-      const auto facts = query(std::string(kind) + ":" + std::to_string(index));
-      if (!facts) break;
-      found.push_back(*facts);
-    }
-  }
+  const std::uint32_t count = hoist::device_count();
+  for (std::uint32_t index = 0; index < count; ++index) found.push_back(hoist::device_properties(index));
   return found;
 }
 
@@ -44,15 +26,12 @@ void print(const std::vector<hoist_device_properties_t>& found) {
     std::printf("%-8s %s, %s, sizes rounded up to %llu bytes\n", device.name, device.description,
                 bytes_text(device.memory_bytes).c_str(), static_cast<unsigned long long>(device.alignment));
   }
-  if (hoist::device_count() > found.size()) {
-    std::printf("and %zu devices of other kinds\n", hoist::device_count() - found.size());
-  }
 }
 
 void print_json(const std::vector<hoist_device_properties_t>& found) {
   nlohmann::ordered_json document = {{"version", hoist::version_string()},
                                      {"abi", hoist::version_abi()},
-                                     {"device_count", hoist::device_count()},
+                                     {"device_count", found.size()},
                                      {"devices", nlohmann::ordered_json::array()}};
   for (const hoist_device_properties_t& device : found) {
     document["devices"].push_back({{"name", device.name},

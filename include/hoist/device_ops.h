@@ -12,7 +12,11 @@
  * - A slot that fails returns a status after services->error_set; a failure stays with its call.
  * - A failure of work that was submitted earlier is reported by stream_wait and event_wait, and
  *   by every later call on that stream.
- * - A slot left NULL is served by a stub that returns HOIST_ERROR_UNSUPPORTED.
+ * - A slot left NULL is served by a stub that returns HOIST_ERROR_UNSUPPORTED. A capability whose slot is NULL is an
+ *   error of open.
+ * - In a child of fork nothing of the parent's is used, and no slot of the driver waits for a thread that stayed
+ *   behind: count, describe and open answer, be it with a failure.
+ * `hoist device-check` looks at every one of these sentences on a device.
  */
 #ifndef HOIST_DEVICE_OPS_H
 #define HOIST_DEVICE_OPS_H
@@ -50,6 +54,11 @@ typedef struct hoist_device_ops_t {
   /** Required. How many devices there are; 0 where the hardware or its driver is missing. */
   hoist_status_t (*count)(void* driver, uint32_t* out_count);
   /**
+   * Required. Fills every field but struct_size as query would for device `index` opened without options, and opens
+   * nothing for it: no context, no thread.
+   */
+  hoist_status_t (*describe)(void* driver, uint32_t index, hoist_device_properties_t* out_properties);
+  /**
    * Required; may block. Opens device `index`; `options` is "key=value&key=value" or "". Where count gives 0 it is
    * called all the same: its failure says why there is none.
    */
@@ -58,25 +67,33 @@ typedef struct hoist_device_ops_t {
   void (*close)(void* self);
   /** Required. Fills every field but struct_size. */
   hoist_status_t (*query)(void* self, hoist_device_properties_t* out_properties);
-  /** Required. Free and total device memory in bytes. */
+  /** Required. Free and total device memory in bytes, of what memory_create can give. */
   hoist_status_t (*query_memory)(void* self, uint64_t* out_free, uint64_t* out_total);
-  /** Optional. Changes a setting of the open device. */
+  /**
+   * Optional. Changes a setting of the open device; HOIST_ERROR_INVALID_ARGUMENT for an unknown key or value. By
+   * convention key "fail" with "SLOT@N" makes the N-th next call of a slot fail, with "SLOT@N+" that one and all later
+   * ones, with "" none; SLOT may be work, for a copy, fill or host function that fails when it runs.
+   */
   hoist_status_t (*set)(void* self, const char* key, const char* value);
   /** Required. A clock that runs as that of events does, in µs; where it starts is the device's choice. */
   hoist_status_t (*get_time)(void* self, double* out_us);
 
   /* ---- memory ---- */
-  /** Required; may block. Aligned to the properties' alignment; HOIST_ERROR_OUT_OF_MEMORY when refused. */
+  /**
+   * Required; may block. Aligned to the properties' alignment; HOIST_ERROR_OUT_OF_MEMORY when refused. 0 bytes give a
+   * pointer, NULL or not, that may only be destroyed.
+   */
   hoist_status_t (*memory_create)(void* self, uint64_t bytes, void** out_memory);
-  /** Required; may block. Nothing uses it any more. */
+  /** Required; may block. Nothing uses it any more; its bytes are free when this returns. NULL is a no-op. */
   void (*memory_destroy)(void* self, void* memory);
   /**
    * Required; may block. Makes touched host memory fit for asynchronous copies (pins it).
    * HOIST_ERROR_ALREADY_EXISTS: somebody pinned it before, or a part of it. HOIST_ERROR_UNSUPPORTED: it cannot be
    * pinned, and copies work without. Either way hoist goes on; other failures fail the caller.
+   * HOIST_ERROR_INVALID_ARGUMENT for NULL.
    */
   hoist_status_t (*host_register)(void* self, void* memory, uint64_t bytes);
-  /** Required; may block. Undoes host_register of exactly that range. */
+  /** Required; may block. Undoes host_register of exactly that range; HOIST_ERROR_INVALID_ARGUMENT for another. */
   hoist_status_t (*host_unregister)(void* self, void* memory, uint64_t bytes);
 
   /* ---- streams ---- */
@@ -88,7 +105,10 @@ typedef struct hoist_device_ops_t {
   hoist_status_t (*stream_wrap)(void* self, void* native, void** out_stream);
   /** Required; blocks until all submitted work has run. Several threads may wait for one stream. */
   hoist_status_t (*stream_wait)(void* self, void* stream);
-  /** Required. The stream waits on the device for the event's latest recording at the time of this call. */
+  /**
+   * Required. The stream waits on the device for the event's latest recording at the time of this call.
+   * HOIST_ERROR_ORDER for an event that was never recorded.
+   */
   hoist_status_t (*stream_wait_event)(void* self, void* stream, void* event);
 
   /* ---- events ---- */
@@ -96,24 +116,34 @@ typedef struct hoist_device_ops_t {
   hoist_status_t (*event_create)(void* self, void** out_event);
   /** Required. Submitted work that waits for it still runs. */
   void (*event_destroy)(void* self, void* event);
-  /** Required. Records at the stream's present end. */
+  /** Required. Records at the stream's present end; recording again moves it. */
   hoist_status_t (*event_record)(void* self, void* event, void* stream);
   /** Required. 1 when the latest recording has been reached, else 0. An event never recorded is not ready. */
   hoist_status_t (*event_poll)(void* self, void* event, int* out_ready);
-  /** Required; blocks until the latest recording has been reached. Several threads may wait for one event. */
+  /**
+   * Required; blocks until the latest recording has been reached. Several threads may wait for one event.
+   * HOIST_ERROR_ORDER for an event that was never recorded.
+   */
   hoist_status_t (*event_wait)(void* self, void* event);
-  /** Required. µs from `begin` to `end`, both reached. */
+  /** Required. µs from `begin` to `end`; HOIST_ERROR_INVALID_STATE where one has not been reached. */
   hoist_status_t (*event_get_elapsed)(void* self, void* begin, void* end, double* out_us);
 
   /* ---- work ---- */
-  /** Required. At least one byte; host memory is registered, or the copy may be slow and may block. */
+  /**
+   * Required. At least one byte, at any address; host memory is registered, or the copy may be slow and may block.
+   * HOIST_ERROR_INVALID_ARGUMENT for NULL or another kind. `src` of HOIST_COPY_D2D may be memory of another device of
+   * this kind; where that cannot be, HOIST_ERROR_UNSUPPORTED.
+   */
   hoist_status_t (*copy)(void* self, void* stream, hoist_copy_kind_t kind, void* dst, const void* src, uint64_t bytes);
   /** Optional (HOIST_CAPABILITY_BATCH). `count` independent copies of one kind, none of zero bytes. */
   hoist_status_t (*copy_batch)(void* self, void* stream, hoist_copy_kind_t kind, uint64_t count, void* const* dst,
                                const void* const* src, const uint64_t* bytes);
   /** Required. At least one byte of device memory. */
   hoist_status_t (*fill)(void* self, void* stream, void* dst, uint8_t value, uint64_t bytes);
-  /** Required. Runs `function` in stream order on a thread of the device. */
+  /**
+   * Required. Runs `function` in stream order on a thread of the device; HOIST_ERROR_INVALID_ARGUMENT for NULL.
+   * `modelled_us` is what it takes on a virtual clock.
+   */
   hoist_status_t (*host_function)(void* self, void* stream, hoist_host_fn_t function, void* user_data,
                                   double modelled_us);
 
@@ -136,11 +166,22 @@ HOIST_API HOIST_NODISCARD hoist_status_t
 hoist_device_register(const hoist_device_ops_t* ops, const hoist_device_services_t** out_services) HOIST_NOEXCEPT;
 
 /**
- * The one symbol that a plugin exports, under the name hoist_device_plugin_init. The environment variable
- * HOIST_DEVICE_PLUGINS lists plugins by path, separated by colons; they are loaded on first use of a device, and one
- * that cannot be is an error of that use. Called with the newest level that hoist serves, then with older ones while
- * it returns HOIST_ERROR_UNSUPPORTED. It fills in @p out_ops as for hoist_device_register and keeps @p services;
- * on another failure it returns a status after services->error_set. @since 0.1
+ * @brief Reads the table of a kind as its author filled it in, for tools that look at a device through its slots.
+ * @param kind Such as "host"; read during the call only.
+ * @param[in,out] out_ops struct_size is read, the rest written. A device opened by it is the caller's own, beside the
+ *                one that hoist has open; it is used by the rules above, and by nothing else of hoist.
+ * @return HOIST_OK; HOIST_ERROR_NOT_FOUND with the nearest known kind; for plugins as hoist_device_count.
+ * @threadsafe @nonblocking @since 0.1
+ */
+HOIST_API HOIST_NODISCARD hoist_status_t hoist_device_get_ops(const char* kind,
+                                                              hoist_device_ops_t* out_ops) HOIST_NOEXCEPT;
+
+/**
+ * The one symbol that a plugin exports, under the name hoist_device_plugin_init; hoist/plugin.h says how plugins are
+ * loaded. Called with the newest level that hoist serves, then with older ones while it returns
+ * HOIST_ERROR_UNSUPPORTED. @p out_ops comes zeroed, but for struct_size: the bytes that may be written. It is filled in
+ * as for hoist_device_register, at a level that is not above the requested one, and @p services are kept. On another
+ * failure a status is returned after services->error_set. @since 0.1
  */
 typedef hoist_status_t (*hoist_device_plugin_init_fn_t)(uint32_t requested_abi, const hoist_device_services_t* services,
                                                         hoist_device_ops_t* out_ops);

@@ -11,6 +11,7 @@
 #include "hoist/device.h"
 #include "hoist/manager.h"
 #include "hoist/plan.h"
+#include "hoist/plugin.h"
 #include "hoist/status.h"
 #include "hoist/step.h"
 #include "hoist/trace.h"

@@ -34,14 +34,23 @@ struct OpenDevice {
   std::uint32_t generation = 0;
 };
 
+// A device may outlive a registration: what it uses never moves.
+struct Kind {
+  hoist_device_ops_t given;  // checked, NULL where its author left NULL
+  hoist_device_ops_t ops;    // over stubs
+  std::string origin;        // who brought it, for people
+  const void* library;       // the plugin's
+};
+
 struct Registry {
-  std::recursive_mutex mutex;                              // a driver may fork while it opens: see lock_registry
-  std::vector<std::unique_ptr<hoist_device_ops_t>> kinds;  // never move: a device may outlive a registration
+  std::recursive_mutex mutex;  // a driver may fork while it opens: see lock_registry
+  std::vector<std::unique_ptr<const Kind>> kinds;
   std::map<std::string, OpenDevice> open;
 
   Registry();
-  void add(const hoist_device_ops_t& ops);
-  const hoist_device_ops_t& kind(const std::string& name) const;
+  void add(const hoist_device_ops_t& given, const std::string& origin, const void* library = nullptr);
+  const Kind& add(const Plugin& plugin);
+  const Kind& kind(const std::string& name) const;
 };
 
 Registry& registry() {
@@ -58,27 +67,37 @@ Registry::Registry() {
   for (auto init : {hoist_host_plugin_init, hoist_cuda_plugin_init}) {
     hoist_device_ops_t ops{};
     ops.struct_size = sizeof ops;
-    if (init(HOIST_DEVICE_ABI_VERSION, &device_services(), &ops) == HOIST_OK) add(ops);
+    if (init(HOIST_DEVICE_ABI_VERSION, &device_services(), &ops) == HOIST_OK) add(ops, "libhoist itself");
   }
-  for (const hoist_device_ops_t& ops : load_plugins()) add(ops);
+  for (const Plugin& plugin : load_listed_plugins()) add(plugin);
 }
 
-void Registry::add(const hoist_device_ops_t& ops) {
-  auto table = std::make_unique<hoist_device_ops_t>(checked_table(ops));
-  const std::string_view name = table->name;
+void Registry::add(const hoist_device_ops_t& given, const std::string& origin, const void* library) {
+  const hoist_device_ops_t checked = checked_table(given);
+  const std::string_view name = checked.name;
   for (const auto& known : kinds) {
-    if (known->name == name) {
-      fail(HOIST_ERROR_ALREADY_EXISTS, text("device kind '", name, "' is registered already"), "choose another name");
-    }
+    if (known->given.name != name) continue;
+    fail(HOIST_ERROR_ALREADY_EXISTS,
+         text("device kind '", name, "' of ", origin, " is registered already, by ", known->origin),
+         "leave one of them out, or choose another name");
   }
-  kinds.push_back(std::move(table));
+  kinds.push_back(std::make_unique<const Kind>(Kind{checked, over_stubs(checked), origin, library}));
 }
 
-const hoist_device_ops_t& Registry::kind(const std::string& name) const {
+// The same file again is no news.
+const Kind& Registry::add(const Plugin& plugin) {
+  for (const auto& known : kinds) {
+    if (known->library == plugin.library) return *known;
+  }
+  add(plugin.ops, text("device plugin '", plugin.path, "'"), plugin.library);
+  return *kinds.back();
+}
+
+const Kind& Registry::kind(const std::string& name) const {
   std::vector<std::string_view> names;
   for (const auto& known : kinds) {
-    if (name == known->name) return *known;
-    names.emplace_back(known->name);
+    if (name == known->given.name) return *known;
+    names.emplace_back(known->given.name);
   }
   fail(HOIST_ERROR_NOT_FOUND, text("no kind of device is called '", name, "'"), nearest_hint(name, names));
 }
@@ -119,14 +138,25 @@ void check_same_options(const DeviceName& open, const DeviceName& asked) {
   }
 }
 
-std::shared_ptr<Device> open_new(const hoist_device_ops_t& ops, const DeviceName& name) {
+std::shared_ptr<Device> open_new(const Kind& kind, const DeviceName& name) {
   void* self = nullptr;
-  const hoist_status_t status = ops.open(ops.driver, name.index, name.option_text.c_str(), &self);
+  const hoist_status_t status = kind.ops.open(kind.ops.driver, name.index, name.option_text.c_str(), &self);
   if (status != HOIST_OK) {
     SlotError error = take_slot_error(status);
     fail(status, text(name.full, ": open: ", error.message), std::move(error.hint));
   }
-  return std::make_shared<Device>(ops, name.base, self);
+  auto device = std::make_shared<Device>(kind.ops, name.base, self);
+  check_capabilities(kind.given, name.base, device->properties().capabilities);
+  return device;
+}
+
+hoist_device_properties_t describe(const hoist_device_ops_t& ops, std::uint32_t index) {
+  hoist_device_properties_t facts{};
+  facts.struct_size = sizeof facts;
+  const hoist_status_t status = ops.describe(ops.driver, index, &facts);
+  if (status == HOIST_OK) return facts;
+  SlotError error = take_slot_error(status);
+  fail(status, text(ops.name, ":", index, ": describe: ", error.message), std::move(error.hint));
 }
 
 }  // namespace
@@ -134,35 +164,54 @@ std::shared_ptr<Device> open_new(const hoist_device_ops_t& ops, const DeviceName
 const hoist_device_services_t* register_device(const hoist_device_ops_t& ops) {
   Registry& all = ready_registry();
   std::lock_guard lock(all.mutex);
-  all.add(ops);
+  all.add(ops, "hoist_device_register");
   return &device_services();
 }
 
-std::uint32_t device_count() { return static_cast<std::uint32_t>(device_names().size()); }
-
-std::vector<std::string> device_names() {
+const char* load_device_plugin(const std::string& path) {
   Registry& all = ready_registry();
   std::lock_guard lock(all.mutex);
-  std::vector<std::string> names;
+  return all.add(load_plugin(path)).given.name;
+}
+
+hoist_device_ops_t device_ops(const std::string& kind) {
+  Registry& all = ready_registry();
+  std::lock_guard lock(all.mutex);
+  return all.kind(kind).given;
+}
+
+std::uint32_t device_count() {
+  Registry& all = ready_registry();
+  std::lock_guard lock(all.mutex);
+  std::uint32_t count = 0;
+  for (const auto& kind : all.kinds) count += count_of(kind->ops);
+  return count;
+}
+
+hoist_device_properties_t device_properties(std::uint32_t index) {
+  Registry& all = ready_registry();
+  std::lock_guard lock(all.mutex);
+  std::uint32_t first = 0;  // of the kind
   for (const auto& kind : all.kinds) {
-    const std::uint32_t count = count_of(*kind);
-    for (std::uint32_t i = 0; i < count; ++i) names.push_back(text(kind->name, ":", i));
+    const std::uint32_t count = count_of(kind->ops);
+    if (index - first < count) return describe(kind->ops, index - first);
+    first += count;
   }
-  return names;
+  fail(HOIST_ERROR_NOT_FOUND, text("there is no device of index ", index), text("there are ", first));
 }
 
 std::shared_ptr<Device> Device::open(const std::string& name) {
   const DeviceName asked = parse_device_name(name);
   Registry& all = ready_registry();
   std::lock_guard lock(all.mutex);
-  const hoist_device_ops_t& ops = all.kind(asked.kind);
-  check_index(ops, asked);
+  const Kind& kind = all.kind(asked.kind);
+  check_index(kind.ops, asked);
   OpenDevice& entry = all.open[asked.base];
   if (auto device = entry.device.lock(); device != nullptr && entry.generation == fork_generation()) {
     check_same_options(entry.name, asked);
     return device;
   }
-  auto device = open_new(ops, asked);
+  auto device = open_new(kind, asked);
   entry = {device, asked, fork_generation()};
   return device;
 }

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string_view>
 
 #include "base/error.hpp"
 #include "device/services.hpp"
+#include "device/slots.hpp"
 
 namespace hoist {
 namespace {
@@ -30,50 +32,26 @@ struct Stub<void (*)(Arguments...)> {
   static void call(Arguments...) {}
 };
 
-constexpr bool required = true;
-constexpr bool optional = false;
-
-// The one list of slots: every rule over the table is a visitor of it.
+// Visits (name, member, since, need) of every slot.
 template <typename Visitor>
 void for_each_slot(Visitor&& visit) {
-#define HOIST_SLOT(slot, need) visit(#slot, &hoist_device_ops_t::slot, need)
-  HOIST_SLOT(count, required);
-  HOIST_SLOT(open, required);
-  HOIST_SLOT(close, required);
-  HOIST_SLOT(query, required);
-  HOIST_SLOT(query_memory, required);
-  HOIST_SLOT(set, optional);
-  HOIST_SLOT(get_time, required);
-  HOIST_SLOT(memory_create, required);
-  HOIST_SLOT(memory_destroy, required);
-  HOIST_SLOT(host_register, required);
-  HOIST_SLOT(host_unregister, required);
-  HOIST_SLOT(stream_create, required);
-  HOIST_SLOT(stream_destroy, required);
-  HOIST_SLOT(stream_wrap, optional);
-  HOIST_SLOT(stream_wait, required);
-  HOIST_SLOT(stream_wait_event, required);
-  HOIST_SLOT(event_create, required);
-  HOIST_SLOT(event_destroy, required);
-  HOIST_SLOT(event_record, required);
-  HOIST_SLOT(event_poll, required);
-  HOIST_SLOT(event_wait, required);
-  HOIST_SLOT(event_get_elapsed, required);
-  HOIST_SLOT(copy, required);
-  HOIST_SLOT(copy_batch, optional);
-  HOIST_SLOT(fill, required);
-  HOIST_SLOT(host_function, required);
-  HOIST_SLOT(access_begin, optional);
-  HOIST_SLOT(access_end, optional);
+#define HOIST_SLOT(slot, since, need) visit(#slot, &hoist_device_ops_t::slot, since, need);
+  HOIST_DEVICE_SLOTS(HOIST_SLOT)
 #undef HOIST_SLOT
 }
 
-constexpr std::size_t slot_count = 28;
+#define HOIST_SLOT(slot, since, need) +1
+constexpr std::size_t slot_count = 0 HOIST_DEVICE_SLOTS(HOIST_SLOT);
+#undef HOIST_SLOT
 static_assert(sizeof(hoist_device_ops_t) == offsetof(hoist_device_ops_t, count) + slot_count * sizeof(void*),
-              "a slot was added: list it in for_each_slot");
+              "a slot was added: list it in slots.hpp");
 
-// Level 1 ends with access_end; a later level may only append.
-constexpr std::size_t level_1_size = offsetof(hoist_device_ops_t, access_end) + sizeof(void*);
+// A level ends with its last slot; a later one only appends.
+std::size_t size_of_level(std::uint32_t level) {
+  std::size_t slots = 0;
+  for_each_slot([&](const char*, auto, std::uint32_t since, std::uint64_t) { slots += since <= level ? 1 : 0; });
+  return offsetof(hoist_device_ops_t, count) + slots * sizeof(void*);
+}
 
 void check_name(const char* name) {
   const std::string_view given = name == nullptr ? "" : name;
@@ -87,15 +65,16 @@ void check_name(const char* name) {
 }
 
 void check_size(const hoist_device_ops_t& given) {
-  if (given.struct_size < level_1_size) {
-    fail(HOIST_ERROR_INVALID_ARGUMENT,
-         text("device table: struct_size is ", given.struct_size, ", cut short of the ", level_1_size,
-              " bytes of level 1"),
-         "set struct_size to sizeof(hoist_device_ops_t)");
-  }
   if (given.abi_version < 1 || given.abi_version > HOIST_DEVICE_ABI_VERSION) {
     fail(HOIST_ERROR_INVALID_ARGUMENT, text("device table: abi_version is ", given.abi_version),
          text("this library serves levels 1 to ", HOIST_DEVICE_ABI_VERSION));
+  }
+  const std::size_t least = size_of_level(given.abi_version);
+  if (given.struct_size < least) {
+    fail(HOIST_ERROR_INVALID_ARGUMENT,
+         text("device table: struct_size is ", given.struct_size, ", cut short of the ", least, " bytes of level ",
+              given.abi_version),
+         "set struct_size to sizeof(hoist_device_ops_t)");
   }
   const auto* bytes = reinterpret_cast<const unsigned char*>(&given);
   for (std::size_t i = sizeof(hoist_device_ops_t); i < given.struct_size; ++i) {
@@ -119,15 +98,28 @@ hoist_device_ops_t checked_table(const hoist_device_ops_t& given) {
     fail(HOIST_ERROR_INVALID_ARGUMENT, text("device table ", table.name, ": reserved is ", table.reserved),
          "zero-initialise the table");
   }
-  for_each_slot([&table](const char* name, auto slot, bool need) {
-    if (table.*slot != nullptr) return;
-    if (need) {
-      fail(HOIST_ERROR_INVALID_ARGUMENT, text("device table ", table.name, ": required slot ", name, " is NULL"),
-           "fill it in; see hoist/device_ops.h");
-    }
-    table.*slot = &Stub<std::remove_reference_t<decltype(table.*slot)>>::call;
+  for_each_slot([&](const char* name, auto slot, std::uint32_t since, std::uint64_t need) {
+    if (table.*slot != nullptr || need != slot_required || since > table.abi_version) return;
+    fail(HOIST_ERROR_INVALID_ARGUMENT, text("device table ", table.name, ": required slot ", name, " is NULL"),
+         "fill it in; see hoist/device_ops.h");
   });
   return table;
+}
+
+hoist_device_ops_t over_stubs(const hoist_device_ops_t& checked) {
+  hoist_device_ops_t table = checked;
+  for_each_slot([&](const char*, auto slot, std::uint32_t, std::uint64_t) {
+    if (table.*slot == nullptr) table.*slot = &Stub<std::remove_reference_t<decltype(table.*slot)>>::call;
+  });
+  return table;
+}
+
+void check_capabilities(const hoist_device_ops_t& checked, const std::string& name, std::uint64_t capabilities) {
+  for_each_slot([&](const char* slot_name, auto slot, std::uint32_t, std::uint64_t need) {
+    if (checked.*slot != nullptr || (need & capabilities) == 0) return;
+    fail(HOIST_ERROR_DEVICE, text(name, ": capability ", need, " is claimed, but slot ", slot_name, " is NULL"),
+         "fill the slot in, or leave the bit of hoist_capability_t out; see hoist/device_ops.h");
+  });
 }
 
 }  // namespace hoist

@@ -154,6 +154,9 @@ TEST(HoistHppDevices, MemoryCopiesAndEvents) {
   EXPECT_TRUE(end.poll());
   EXPECT_GE(hoist::elapsed_us(begin, end), 0.0);
   EXPECT_GE(hoist::device_count(), 2u);
+  EXPECT_STREQ(hoist::device_properties(1).name, "host:1");
+  EXPECT_NE(hoist::device_ops("host").copy, nullptr);
+  EXPECT_THROW(hoist::plugin_load("/nowhere/libnpu.so"), hoist::Exception);
   EXPECT_EQ(device.query().name, std::string("host:1"));
 }
 

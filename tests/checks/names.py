@@ -6,7 +6,7 @@ import re
 import common
 import contract
 
-NOUNS = {"budget", "budget_options", "checkpoint", "device", "event", "log", "manager", "memory", "plan", "problem",
+NOUNS = {"budget", "budget_options", "checkpoint", "device", "event", "log", "manager", "memory", "plan", "plugin", "problem",
          "replan", "step", "stream", "tensor", "trace", "unit",
          "effect", "engine", "frame", "graph", "group", "override", "pool", "scope", "sequence", "state", "token",
          "window", "gather"}

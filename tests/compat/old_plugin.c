@@ -11,6 +11,11 @@ enum { MEMORY = 1 << 24 };
 
 static hoist_status_t count(void* driver, uint32_t* out) { return (void)driver, *out = 1, HOIST_OK; }
 
+static hoist_status_t query(void* self, hoist_device_properties_t* out);
+static hoist_status_t describe(void* driver, uint32_t index, hoist_device_properties_t* out) {
+  return (void)index, query(driver, out);
+}
+
 static hoist_status_t open_device(void* driver, uint32_t index, const char* options, void** out) {
   static char self;
   (void)driver, (void)options;
@@ -97,6 +102,7 @@ __attribute__((visibility("default"))) hoist_status_t hoist_device_plugin_init(u
                                   .abi_version = HOIST_DEVICE_ABI_VERSION,
                                   .name = "plain",
                                   .count = count,
+                                  .describe = describe,
                                   .open = open_device,
                                   .close = close_device,
                                   .query = query,

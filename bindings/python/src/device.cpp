@@ -17,6 +17,40 @@ py::object memory_view(const std::shared_ptr<Memory>& memory) {
   return py::memoryview(keeper);
 }
 
+// What installed packages bring; again where it failed.
+void load_entry_points() {
+  static bool loaded = false;  // touched with the interpreter's lock only
+  if (loaded) return;
+  py::module_::import("hoist.plugins").attr("load_entry_points")();
+  loaded = true;
+}
+
+void bind_listing(py::module_& module) {
+  module.def(
+      "device_count",
+      [] {
+        load_entry_points();
+        return without_gil(hoist::device_count);
+      },
+      "How many devices can be opened; at least 2.");
+  module.def(
+      "device_properties",
+      [](std::uint32_t index) {
+        load_entry_points();
+        return without_gil([&] { return hoist::device_properties(index); });
+      },
+      py::arg("index"), "The facts of a device without opening it; indexes are below device_count(). NotFoundError.");
+  module.def(
+      "plugin_load",
+      [](const py::object& path) {
+        const std::string name = path_of(path);
+        return without_gil([&] { return hoist::plugin_load(name); });
+      },
+      py::arg("path"),
+      "Loads a device plugin, and gives its kind of device. NotFoundError, InvalidArgumentError, AlreadyExistsError,\n"
+      "UnsupportedError or what the plugin gave, each naming it.");
+}
+
 void bind_properties(py::module_& module) {
   using Properties = hoist_device_properties_t;
   py::class_<Properties>(module, "DeviceProperties", "Facts about a device.")
@@ -70,10 +104,14 @@ void bind_memory(py::module_& module) {
 }  // namespace
 
 void bind_device(py::module_& module) {
-  module.def("device_count", hoist::device_count, "How many devices can be opened; at least 2.");
+  bind_listing(module);
   bind_properties(module);
   py::class_<Device, std::shared_ptr<Device>>(module, "Device", "An open device; what uses it keeps it open.")
-      .def(py::init<const std::string&>(), py::arg("name"), py::call_guard<py::gil_scoped_release>(),
+      .def(py::init([](const std::string& name) {
+             load_entry_points();
+             return without_gil([&] { return std::make_shared<Device>(name); });
+           }),
+           py::arg("name"),
            "Opens \"host:0\", \"host:1?mode=virtual&h2d_gbps=55\". NotFoundError, InvalidArgumentError for an option\n"
            "that cannot be, AlreadyExistsError where it is open with other options, DeviceError.")
       .def(

@@ -12,7 +12,8 @@
 
 namespace hoist_backend {
 
-// Device has Stream, Event, kind_name, count(), open(index, options) and a member for each slot.
+// Device has Stream, Event, kind_name, count(), describe(index, properties), open(index, options) and a member for each
+// slot.
 template <typename Device>
 class Table {
   using Stream = typename Device::Stream;
@@ -72,6 +73,9 @@ class Table {
 
   static hoist_status_t count(void*, std::uint32_t* out) {
     return guarded([&] { *out = Device::count(); });
+  }
+  static hoist_status_t describe(void*, std::uint32_t index, hoist_device_properties_t* out) {
+    return guarded([&] { Device::describe(index, *out); });
   }
   static hoist_status_t open(void*, std::uint32_t index, const char* options, void** out) {
     return guarded([&] { *out = Device::open(index, options == nullptr ? "" : options); });
@@ -178,6 +182,7 @@ class Table {
     ops.name = Device::kind_name;
 #define HOIST_FILL(slot_name) ops.slot_name = slot_name
     HOIST_FILL(count);
+    HOIST_FILL(describe);
     HOIST_FILL(open);
     HOIST_FILL(close);
     HOIST_FILL(query);

@@ -33,40 +33,38 @@ Current::~Current() {
   if (changed_) driver().cuCtxSetCurrent(before_);
 }
 
-CudaDevice* CudaDevice::open(std::uint32_t index, std::string_view options) {
+const DeviceFacts& CudaDevice::facts_of(std::uint32_t index) {
   const DriverState& state = driver_state();
   if (state.status != HOIST_OK) fail(state.status, state.message, state.hint);
-  if (index >= count()) {
-    fail(HOIST_ERROR_NOT_FOUND, text("there is no cuda:", index), text("there are ", state.count, " devices"));
-  }
+  if (index < count()) return state.devices[index];
+  fail(HOIST_ERROR_NOT_FOUND, text("there is no cuda:", index), text("there are ", count(), " devices"));
+}
+
+CudaDevice* CudaDevice::open(std::uint32_t index, std::string_view options) {
+  const DeviceFacts& facts = facts_of(index);
   if (!options.empty()) {
     fail(HOIST_ERROR_INVALID_ARGUMENT, text("options '", options, "' are unknown"), "cuda devices have no options");
   }
-  return new CudaDevice(index);
+  if (!facts.unified) {
+    fail(HOIST_ERROR_UNSUPPORTED, "the GPU has no unified addressing", "use a GPU of this decade");
+  }
+  return new CudaDevice(index, facts);
 }
 
-CudaDevice::CudaDevice(std::uint32_t index) : index_(index) {
-  check(driver().cuDeviceGet(&device_, static_cast<int>(index)), "cuDeviceGet", "");
-  int unified = 0;
-  check(driver().cuDeviceGetAttribute(&unified, CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, device_),
-        "cuDeviceGetAttribute", "");
-  if (unified == 0) fail(HOIST_ERROR_UNSUPPORTED, "the GPU has no unified addressing", "use a GPU of this decade");
-  check(driver().cuDeviceGetName(model_, sizeof model_, device_), "cuDeviceGetName", "");
-  std::size_t total = 0;
-  check(driver().cuDeviceTotalMem(&total, device_), "cuDeviceTotalMem", "");
-  total_ = total;
-  check(driver().cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain", model_);
+CudaDevice::CudaDevice(std::uint32_t index, const DeviceFacts& facts) : index_(index), device_(facts.device) {
+  check(driver().cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain", facts.model);
 }
 
 // A lost context or a driver that is on its way out at exit is no news here.
 CudaDevice::~CudaDevice() { driver().cuDevicePrimaryCtxRelease(device_); }
 
-void CudaDevice::query(hoist_device_properties_t& out) const {
+void CudaDevice::describe(std::uint32_t index, hoist_device_properties_t& out) {
+  const DeviceFacts& facts = facts_of(index);
   const int version = driver_state().version;
-  std::snprintf(out.name, sizeof out.name, "cuda:%u", index_);
-  std::snprintf(out.description, sizeof out.description, "%s, driver for CUDA %d.%d%s", model_, version / 1000,
+  std::snprintf(out.name, sizeof out.name, "cuda:%u", index);
+  std::snprintf(out.description, sizeof out.description, "%s, driver for CUDA %d.%d%s", facts.model, version / 1000,
                 version % 1000 / 10, driver().cuMemcpyBatchAsync == nullptr ? ", no batches" : "");
-  out.memory_bytes = total_;
+  out.memory_bytes = facts.memory_bytes;
   out.alignment = alignment;
   out.capabilities = HOIST_CAPABILITY_ASYNC | HOIST_CAPABILITY_BATCH | HOIST_CAPABILITY_WRAP;
 }

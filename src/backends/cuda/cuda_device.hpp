@@ -56,18 +56,18 @@ class CudaDevice {
   using Stream = cuda::Stream;
   using Event = cuda::Event;
   static constexpr const char* kind_name = "cuda";
-  static std::uint32_t count() { return static_cast<std::uint32_t>(driver_state().count); }
+  static std::uint32_t count() { return static_cast<std::uint32_t>(driver_state().devices.size()); }
+  static void describe(std::uint32_t index, hoist_device_properties_t& out);
   // Where there is none: throws what became of the driver.
   static CudaDevice* open(std::uint32_t index, std::string_view options);
 
-  explicit CudaDevice(std::uint32_t index);
   ~CudaDevice();
   CudaDevice(const CudaDevice&) = delete;
   CudaDevice& operator=(const CudaDevice&) = delete;
 
   Faults& faults() noexcept { return faults_; }
 
-  void query(hoist_device_properties_t& out) const;
+  void query(hoist_device_properties_t& out) const { describe(index_, out); }
   void query_memory(std::uint64_t& free, std::uint64_t& total) const;
   void set(std::string_view key, std::string_view value);
   [[nodiscard]] double now_us() const;
@@ -97,16 +97,16 @@ class CudaDevice {
   void host_function(const Stream& stream, hoist_host_fn_t function, void* user_data, double modelled_us);
 
  private:
+  CudaDevice(std::uint32_t index, const DeviceFacts& facts);
+  static const DeviceFacts& facts_of(std::uint32_t index);
   [[nodiscard]] static bool is_pinned(const void* memory, std::uint64_t bytes);
   [[nodiscard]] static bool captures(const Stream& stream);
   void submit_copy(const Stream& stream, hoist_copy_kind_t kind, void* dst, const void* src, std::uint64_t bytes);
 
   const std::uint32_t index_;
   const std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
-  CUdevice device_ = 0;
+  const CUdevice device_;
   CUcontext context_ = nullptr;
-  std::uint64_t total_ = 0;
-  char model_[80] = "";
   Faults faults_;
   std::mutex mutex_;
   std::unordered_map<void*, std::uint64_t> registered_;  // by us: bytes

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <utility>
 
 #include "backends/cuda/error.hpp"
 
@@ -65,22 +66,38 @@ std::string words(const DriverApi& api, CUresult result) {
               description == nullptr ? "unknown to the driver" : description);
 }
 
+void check_first(const DriverApi& api, CUresult result, const char* call, const std::string& hint) {
+  if (result == CUDA_SUCCESS) return;
+  const bool none = result == CUDA_ERROR_NO_DEVICE;
+  fail(none ? HOIST_ERROR_NOT_FOUND : HOIST_ERROR_DEVICE, text(call, ": ", words(api, result)), hint);
+}
+
+DeviceFacts ask_facts(const DriverApi& api, int index, const std::string& hint) {
+  DeviceFacts facts;
+  std::size_t total = 0;
+  int unified = 0;
+  check_first(api, api.cuDeviceGet(&facts.device, index), "cuDeviceGet", hint);
+  check_first(api, api.cuDeviceGetName(facts.model, sizeof facts.model, facts.device), "cuDeviceGetName", hint);
+  check_first(api, api.cuDeviceTotalMem(&total, facts.device), "cuDeviceTotalMem", hint);
+  check_first(api, api.cuDeviceGetAttribute(&unified, CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, facts.device),
+              "cuDeviceGetAttribute", hint);
+  facts.memory_bytes = total;
+  facts.unified = unified != 0;
+  return facts;
+}
+
 void initialise(DriverState& state) {
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   const std::string hint = visible == nullptr
                                ? std::string("look at nvidia-smi")
                                : text("CUDA_VISIBLE_DEVICES is '", visible, "'; unset it to see all devices");
-  const CUresult result = state.api.cuInit(0);
-  if (result != CUDA_SUCCESS) {
-    const bool none = result == CUDA_ERROR_NO_DEVICE;
-    fail(none ? HOIST_ERROR_NOT_FOUND : HOIST_ERROR_DEVICE, text("cuInit: ", words(state.api, result)), hint);
-  }
-  const CUresult counted = state.api.cuDeviceGetCount(&state.count);
-  if (counted != CUDA_SUCCESS) {
-    state.count = 0;
-    fail(HOIST_ERROR_DEVICE, text("cuDeviceGetCount: ", words(state.api, counted)), hint);
-  }
-  if (state.count == 0) fail(HOIST_ERROR_NOT_FOUND, "the driver shows no devices", hint);
+  check_first(state.api, state.api.cuInit(0), "cuInit", hint);
+  int count = 0;
+  check_first(state.api, state.api.cuDeviceGetCount(&count), "cuDeviceGetCount", hint);
+  if (count == 0) fail(HOIST_ERROR_NOT_FOUND, "the driver shows no devices", hint);
+  std::vector<DeviceFacts> devices;
+  for (int index = 0; index < count; ++index) devices.push_back(ask_facts(state.api, index, hint));
+  state.devices = std::move(devices);
 }
 
 void load(DriverState& state) {

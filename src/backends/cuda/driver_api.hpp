@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "hoist/status.h"
 
@@ -118,6 +120,14 @@ struct DriverApi {
 #undef HOIST_CUDA_MEMBER
 };
 
+// What can be known of a device without a context; asked once, so that a child of fork knows it too.
+struct DeviceFacts {
+  CUdevice device = 0;
+  char model[80] = "";
+  std::uint64_t memory_bytes = 0;
+  bool unified = false;  // addressing
+};
+
 // What became of loading the driver; done once a process.
 struct DriverState {
   DriverApi api;
@@ -125,7 +135,7 @@ struct DriverState {
   std::string message;
   std::string hint;
   int version = 0;  // 13000 for CUDA 13.0
-  int count = 0;    // devices
+  std::vector<DeviceFacts> devices;
 };
 
 const DriverState& driver_state();

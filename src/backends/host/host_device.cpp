@@ -24,6 +24,11 @@ std::unique_ptr<Engine> make_engine(Parts& parts) {
   return nullptr;
 }
 
+void check_index(std::uint32_t index) {
+  if (index < HostDevice::count()) return;
+  fail(HOIST_ERROR_NOT_FOUND, text("there is no host:", index), "open host:0 or host:1");
+}
+
 constexpr std::uint64_t all = ~std::uint64_t{0} - 1;  // one less than "no failure"
 
 }  // namespace
@@ -32,7 +37,7 @@ HostDevice::HostDevice(std::uint32_t index, const Options& options)
     : index_(index), parts_(options), engine_(make_engine(parts_)) {}
 
 HostDevice* HostDevice::open(std::uint32_t index, std::string_view options) {
-  if (index >= count()) fail(HOIST_ERROR_NOT_FOUND, text("there is no host:", index), "open host:0 or host:1");
+  check_index(index);
   return new HostDevice(index, parse_options(options));
 }
 
@@ -41,9 +46,13 @@ HostDevice::~HostDevice() {
   while (!streams_.empty()) stream_destroy(streams_.back());
 }
 
-void HostDevice::query(hoist_device_properties_t& out) const {
-  const Options& options = parts_.options;
-  std::snprintf(out.name, sizeof out.name, "host:%u", index_);
+void HostDevice::describe(std::uint32_t index, hoist_device_properties_t& out) {
+  check_index(index);
+  describe(index, Options{}, out);
+}
+
+void HostDevice::describe(std::uint32_t index, const Options& options, hoist_device_properties_t& out) {
+  std::snprintf(out.name, sizeof out.name, "host:%u", index);
   std::snprintf(out.description, sizeof out.description, "host memory as a device, %s mode%s", mode_name(options.mode),
                 options.move_bytes ? "" : ", no bytes");
   out.memory_bytes = options.memory_bytes;

@@ -18,6 +18,7 @@ class HostDevice {
   using Event = host::Event;
   static constexpr const char* kind_name = "host";
   static std::uint32_t count() noexcept { return 2; }
+  static void describe(std::uint32_t index, hoist_device_properties_t& out);
   static HostDevice* open(std::uint32_t index, std::string_view options);
 
   HostDevice(std::uint32_t index, const Options& options);
@@ -27,7 +28,7 @@ class HostDevice {
 
   Faults& faults() noexcept { return parts_.faults; }
 
-  void query(hoist_device_properties_t& out) const;
+  void query(hoist_device_properties_t& out) const { describe(index_, parts_.options, out); }
   void query_memory(std::uint64_t& free, std::uint64_t& total) const { parts_.memory.query(free, total); }
   void set(std::string_view key, std::string_view value);
   [[nodiscard]] double now_us() const { return engine_->now_us(); }
@@ -56,6 +57,7 @@ class HostDevice {
   void access_end(Stream& stream, void* memory, std::uint64_t bytes) { access(stream, false, memory, bytes); }
 
  private:
+  static void describe(std::uint32_t index, const Options& options, hoist_device_properties_t& out);
   void access(Stream& stream, bool begins, void* memory, std::uint64_t bytes);
   void submit(Stream& stream, Op&& op);
   void check_copy(hoist_copy_kind_t kind, const void* dst, const void* src, std::uint64_t bytes);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
 #include <thread>
 
@@ -24,6 +25,10 @@ hoist_device_ops_t table(const char* name) {
   ops.name = name;
   ops.count = [](void*, std::uint32_t* out) {
     *out = 1;
+    return HOIST_OK;
+  };
+  ops.describe = [](void*, std::uint32_t index, hoist_device_properties_t* out) {
+    std::snprintf(out->name, sizeof out->name, "described:%u", index);
     return HOIST_OK;
   };
   ops.open = [](void*, std::uint32_t, const char*, void** out) {
@@ -63,7 +68,13 @@ TEST(Register, AGoodTableMakesDevices) {
   const hoist_device_services_t* services = register_device(ops);
   EXPECT_EQ(sizeof(hoist_device_services_t), services->struct_size);
   EXPECT_EQ(before + 1, device_count());
-  EXPECT_EQ("good:0", device_names().back());
+  EXPECT_STREQ("described:0", device_properties(before).name);
+  std::string message;
+  EXPECT_EQ(HOIST_ERROR_NOT_FOUND, status_of([&] { static_cast<void>(device_properties(before + 1)); }, &message));
+  EXPECT_EQ(ops.copy, device_ops("good").copy);
+  EXPECT_EQ(nullptr, device_ops("good").copy_batch);
+  EXPECT_EQ(HOIST_ERROR_NOT_FOUND, status_of([&] { static_cast<void>(device_ops("goof")); }, &message));
+  EXPECT_NE(std::string::npos, message.find("'good'")) << message;
   auto device = Device::open("good:0");
   EXPECT_EQ(64u, device->properties().alignment);
 }
@@ -84,17 +95,29 @@ TEST(Register, OptionalSlotsAreServedByStubs) {
 TEST(Register, EveryRequiredSlotIsMissed) {
   const std::pair<const char*, std::size_t> slots[] = {
 #define HOIST_AT(slot) {#slot, offsetof(hoist_device_ops_t, slot)}
-      HOIST_AT(count),         HOIST_AT(open),
-      HOIST_AT(close),         HOIST_AT(query),
-      HOIST_AT(query_memory),  HOIST_AT(get_time),
-      HOIST_AT(memory_create), HOIST_AT(memory_destroy),
-      HOIST_AT(host_register), HOIST_AT(host_unregister),
-      HOIST_AT(stream_create), HOIST_AT(stream_destroy),
-      HOIST_AT(stream_wait),   HOIST_AT(stream_wait_event),
-      HOIST_AT(event_create),  HOIST_AT(event_destroy),
-      HOIST_AT(event_record),  HOIST_AT(event_poll),
-      HOIST_AT(event_wait),    HOIST_AT(event_get_elapsed),
-      HOIST_AT(copy),          HOIST_AT(fill),
+      HOIST_AT(count),
+      HOIST_AT(describe),
+      HOIST_AT(open),
+      HOIST_AT(close),
+      HOIST_AT(query),
+      HOIST_AT(query_memory),
+      HOIST_AT(get_time),
+      HOIST_AT(memory_create),
+      HOIST_AT(memory_destroy),
+      HOIST_AT(host_register),
+      HOIST_AT(host_unregister),
+      HOIST_AT(stream_create),
+      HOIST_AT(stream_destroy),
+      HOIST_AT(stream_wait),
+      HOIST_AT(stream_wait_event),
+      HOIST_AT(event_create),
+      HOIST_AT(event_destroy),
+      HOIST_AT(event_record),
+      HOIST_AT(event_poll),
+      HOIST_AT(event_wait),
+      HOIST_AT(event_get_elapsed),
+      HOIST_AT(copy),
+      HOIST_AT(fill),
       HOIST_AT(host_function)};
 #undef HOIST_AT
   for (const auto& [name, offset] : slots) {
@@ -116,6 +139,9 @@ TEST(Register, TablesThatAreCutShortOrFromTheFutureAreRefused) {
   ops.abi_version = HOIST_DEVICE_ABI_VERSION + 1;
   EXPECT_EQ(HOIST_ERROR_INVALID_ARGUMENT, status_of([&] { register_device(ops); }, &message));
   EXPECT_NE(std::string::npos, message.find("abi_version is 2")) << message;
+  ops.abi_version = 0;
+  EXPECT_EQ(HOIST_ERROR_INVALID_ARGUMENT, status_of([&] { register_device(ops); }, &message));
+  EXPECT_NE(std::string::npos, message.find("abi_version is 0")) << message;
   struct Future {
     hoist_device_ops_t ops;
     void* more;
@@ -126,6 +152,20 @@ TEST(Register, TablesThatAreCutShortOrFromTheFutureAreRefused) {
   EXPECT_NE(std::string::npos, message.find("from the future")) << message;
   future.more = nullptr;  // a slot that is not used does not matter
   EXPECT_EQ(HOIST_OK, status_of([&] { register_device(future.ops); }, &message)) << message;
+}
+
+TEST(Register, ACapabilityWithoutItsSlotIsAnErrorOfOpen) {
+  auto ops = table("claims");
+  ops.query = [](void*, hoist_device_properties_t* out) {
+    out->alignment = 64;
+    out->capabilities = HOIST_CAPABILITY_ASYNC | HOIST_CAPABILITY_BATCH;
+    return HOIST_OK;
+  };
+  register_device(ops);
+  std::string message;
+  EXPECT_EQ(HOIST_ERROR_DEVICE, status_of([] { Device::open("claims:0"); }, &message));
+  EXPECT_NE(std::string::npos, message.find("claims:0")) << message;
+  EXPECT_NE(std::string::npos, message.find("slot copy_batch is NULL")) << message;
 }
 
 TEST(Register, NamesAreCheckedAndTakenOnce) {

@@ -10,6 +10,7 @@
 #include "hoist/device.h"
 #include "hoist/device_ops.h"
 #include "hoist/handle.hpp"
+#include "hoist/plugin.h"
 
 namespace hoist {
 
@@ -19,11 +20,34 @@ inline std::uint32_t device_count() {
   return count;
 }
 
+// The facts of a device without opening it; indexes are below device_count().
+inline hoist_device_properties_t device_properties(std::uint32_t index) {
+  hoist_device_properties_t properties{};
+  properties.struct_size = sizeof properties;
+  check(hoist_device_get_properties(index, &properties));
+  return properties;
+}
+
+// Loads a plugin; gives its kind of device, which is static.
+inline const char* plugin_load(const std::string& path) {
+  const char* kind = nullptr;
+  check(hoist_plugin_load(path.c_str(), &kind));
+  return kind;
+}
+
 // For authors of devices; the table's rules are in hoist/device_ops.h.
 inline const hoist_device_services_t& device_register(const hoist_device_ops_t& ops) {
   const hoist_device_services_t* services = nullptr;
   check(hoist_device_register(&ops, &services));
   return *services;
+}
+
+// For tools that look at a device through its slots.
+inline hoist_device_ops_t device_ops(const std::string& kind) {
+  hoist_device_ops_t ops{};
+  ops.struct_size = sizeof ops;
+  check(hoist_device_get_ops(kind.c_str(), &ops));
+  return ops;
 }
 
 class Device : public detail::Handle<hoist_device_t, hoist_device_close> {

@@ -203,6 +203,12 @@ extern "C" {
     pub fn hoist_device_count(out_count: *mut u32) -> hoist_status_t;
 }
 extern "C" {
+    pub fn hoist_device_get_properties(
+        index: u32,
+        out_properties: *mut hoist_device_properties_t,
+    ) -> hoist_status_t;
+}
+extern "C" {
     pub fn hoist_device_open(
         name: *const ::core::ffi::c_char,
         out_device: *mut *mut hoist_device_t,
@@ -1180,6 +1186,12 @@ extern "C" {
         out_status: *mut hoist_replan_status_t,
     ) -> hoist_status_t;
 }
+extern "C" {
+    pub fn hoist_plugin_load(
+        path: *const ::core::ffi::c_char,
+        out_kind: *mut *const ::core::ffi::c_char,
+    ) -> hoist_status_t;
+}
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct hoist_tensor_view_t {
@@ -1361,6 +1373,13 @@ pub struct hoist_device_ops_t {
         unsafe extern "C" fn(
             driver: *mut ::core::ffi::c_void,
             out_count: *mut u32,
+        ) -> hoist_status_t,
+    >,
+    pub describe: ::core::option::Option<
+        unsafe extern "C" fn(
+            driver: *mut ::core::ffi::c_void,
+            index: u32,
+            out_properties: *mut hoist_device_properties_t,
         ) -> hoist_status_t,
     >,
     pub open: ::core::option::Option<
@@ -1559,7 +1578,7 @@ pub struct hoist_device_ops_t {
 const _: () = {
     [
         "Size of hoist_device_ops_t",
-    ][::core::mem::size_of::<hoist_device_ops_t>() - 256usize];
+    ][::core::mem::size_of::<hoist_device_ops_t>() - 264usize];
     [
         "Alignment of hoist_device_ops_t",
     ][::core::mem::align_of::<hoist_device_ops_t>() - 8usize];
@@ -1582,86 +1601,89 @@ const _: () = {
         "Offset of field: hoist_device_ops_t::count",
     ][::core::mem::offset_of!(hoist_device_ops_t, count) - 32usize];
     [
+        "Offset of field: hoist_device_ops_t::describe",
+    ][::core::mem::offset_of!(hoist_device_ops_t, describe) - 40usize];
+    [
         "Offset of field: hoist_device_ops_t::open",
-    ][::core::mem::offset_of!(hoist_device_ops_t, open) - 40usize];
+    ][::core::mem::offset_of!(hoist_device_ops_t, open) - 48usize];
     [
         "Offset of field: hoist_device_ops_t::close",
-    ][::core::mem::offset_of!(hoist_device_ops_t, close) - 48usize];
+    ][::core::mem::offset_of!(hoist_device_ops_t, close) - 56usize];
     [
         "Offset of field: hoist_device_ops_t::query",
-    ][::core::mem::offset_of!(hoist_device_ops_t, query) - 56usize];
+    ][::core::mem::offset_of!(hoist_device_ops_t, query) - 64usize];
     [
         "Offset of field: hoist_device_ops_t::query_memory",
-    ][::core::mem::offset_of!(hoist_device_ops_t, query_memory) - 64usize];
+    ][::core::mem::offset_of!(hoist_device_ops_t, query_memory) - 72usize];
     [
         "Offset of field: hoist_device_ops_t::set",
-    ][::core::mem::offset_of!(hoist_device_ops_t, set) - 72usize];
+    ][::core::mem::offset_of!(hoist_device_ops_t, set) - 80usize];
     [
         "Offset of field: hoist_device_ops_t::get_time",
-    ][::core::mem::offset_of!(hoist_device_ops_t, get_time) - 80usize];
+    ][::core::mem::offset_of!(hoist_device_ops_t, get_time) - 88usize];
     [
         "Offset of field: hoist_device_ops_t::memory_create",
-    ][::core::mem::offset_of!(hoist_device_ops_t, memory_create) - 88usize];
+    ][::core::mem::offset_of!(hoist_device_ops_t, memory_create) - 96usize];
     [
         "Offset of field: hoist_device_ops_t::memory_destroy",
-    ][::core::mem::offset_of!(hoist_device_ops_t, memory_destroy) - 96usize];
+    ][::core::mem::offset_of!(hoist_device_ops_t, memory_destroy) - 104usize];
     [
         "Offset of field: hoist_device_ops_t::host_register",
-    ][::core::mem::offset_of!(hoist_device_ops_t, host_register) - 104usize];
+    ][::core::mem::offset_of!(hoist_device_ops_t, host_register) - 112usize];
     [
         "Offset of field: hoist_device_ops_t::host_unregister",
-    ][::core::mem::offset_of!(hoist_device_ops_t, host_unregister) - 112usize];
+    ][::core::mem::offset_of!(hoist_device_ops_t, host_unregister) - 120usize];
     [
         "Offset of field: hoist_device_ops_t::stream_create",
-    ][::core::mem::offset_of!(hoist_device_ops_t, stream_create) - 120usize];
+    ][::core::mem::offset_of!(hoist_device_ops_t, stream_create) - 128usize];
     [
         "Offset of field: hoist_device_ops_t::stream_destroy",
-    ][::core::mem::offset_of!(hoist_device_ops_t, stream_destroy) - 128usize];
+    ][::core::mem::offset_of!(hoist_device_ops_t, stream_destroy) - 136usize];
     [
         "Offset of field: hoist_device_ops_t::stream_wrap",
-    ][::core::mem::offset_of!(hoist_device_ops_t, stream_wrap) - 136usize];
+    ][::core::mem::offset_of!(hoist_device_ops_t, stream_wrap) - 144usize];
     [
         "Offset of field: hoist_device_ops_t::stream_wait",
-    ][::core::mem::offset_of!(hoist_device_ops_t, stream_wait) - 144usize];
+    ][::core::mem::offset_of!(hoist_device_ops_t, stream_wait) - 152usize];
     [
         "Offset of field: hoist_device_ops_t::stream_wait_event",
-    ][::core::mem::offset_of!(hoist_device_ops_t, stream_wait_event) - 152usize];
+    ][::core::mem::offset_of!(hoist_device_ops_t, stream_wait_event) - 160usize];
     [
         "Offset of field: hoist_device_ops_t::event_create",
-    ][::core::mem::offset_of!(hoist_device_ops_t, event_create) - 160usize];
+    ][::core::mem::offset_of!(hoist_device_ops_t, event_create) - 168usize];
     [
         "Offset of field: hoist_device_ops_t::event_destroy",
-    ][::core::mem::offset_of!(hoist_device_ops_t, event_destroy) - 168usize];
+    ][::core::mem::offset_of!(hoist_device_ops_t, event_destroy) - 176usize];
     [
         "Offset of field: hoist_device_ops_t::event_record",
-    ][::core::mem::offset_of!(hoist_device_ops_t, event_record) - 176usize];
+    ][::core::mem::offset_of!(hoist_device_ops_t, event_record) - 184usize];
     [
         "Offset of field: hoist_device_ops_t::event_poll",
-    ][::core::mem::offset_of!(hoist_device_ops_t, event_poll) - 184usize];
+    ][::core::mem::offset_of!(hoist_device_ops_t, event_poll) - 192usize];
     [
         "Offset of field: hoist_device_ops_t::event_wait",
-    ][::core::mem::offset_of!(hoist_device_ops_t, event_wait) - 192usize];
+    ][::core::mem::offset_of!(hoist_device_ops_t, event_wait) - 200usize];
     [
         "Offset of field: hoist_device_ops_t::event_get_elapsed",
-    ][::core::mem::offset_of!(hoist_device_ops_t, event_get_elapsed) - 200usize];
+    ][::core::mem::offset_of!(hoist_device_ops_t, event_get_elapsed) - 208usize];
     [
         "Offset of field: hoist_device_ops_t::copy",
-    ][::core::mem::offset_of!(hoist_device_ops_t, copy) - 208usize];
+    ][::core::mem::offset_of!(hoist_device_ops_t, copy) - 216usize];
     [
         "Offset of field: hoist_device_ops_t::copy_batch",
-    ][::core::mem::offset_of!(hoist_device_ops_t, copy_batch) - 216usize];
+    ][::core::mem::offset_of!(hoist_device_ops_t, copy_batch) - 224usize];
     [
         "Offset of field: hoist_device_ops_t::fill",
-    ][::core::mem::offset_of!(hoist_device_ops_t, fill) - 224usize];
+    ][::core::mem::offset_of!(hoist_device_ops_t, fill) - 232usize];
     [
         "Offset of field: hoist_device_ops_t::host_function",
-    ][::core::mem::offset_of!(hoist_device_ops_t, host_function) - 232usize];
+    ][::core::mem::offset_of!(hoist_device_ops_t, host_function) - 240usize];
     [
         "Offset of field: hoist_device_ops_t::access_begin",
-    ][::core::mem::offset_of!(hoist_device_ops_t, access_begin) - 240usize];
+    ][::core::mem::offset_of!(hoist_device_ops_t, access_begin) - 248usize];
     [
         "Offset of field: hoist_device_ops_t::access_end",
-    ][::core::mem::offset_of!(hoist_device_ops_t, access_end) - 248usize];
+    ][::core::mem::offset_of!(hoist_device_ops_t, access_end) - 256usize];
 };
 impl Default for hoist_device_ops_t {
     fn default() -> Self {
@@ -1676,6 +1698,12 @@ extern "C" {
     pub fn hoist_device_register(
         ops: *const hoist_device_ops_t,
         out_services: *mut *const hoist_device_services_t,
+    ) -> hoist_status_t;
+}
+extern "C" {
+    pub fn hoist_device_get_ops(
+        kind: *const ::core::ffi::c_char,
+        out_ops: *mut hoist_device_ops_t,
     ) -> hoist_status_t;
 }
 pub type hoist_device_plugin_init_fn_t = ::core::option::Option<

@@ -32,6 +32,26 @@ pub struct DeviceProperties {
 }
 
 impl DeviceProperties {
+    fn read(
+        call: impl FnOnce(&mut sys::hoist_device_properties_t) -> sys::hoist_status_t,
+    ) -> Result<Self> {
+        let mut raw = sys::hoist_device_properties_t {
+            struct_size: std::mem::size_of::<sys::hoist_device_properties_t>(),
+            ..Default::default()
+        };
+        check(call(&mut raw))?;
+        // SAFETY: both texts end in a zero byte.
+        let (name, description) =
+            unsafe { (CStr::from_ptr(raw.name.as_ptr()), CStr::from_ptr(raw.description.as_ptr())) };
+        Ok(DeviceProperties {
+            name: name.to_string_lossy().into_owned(),
+            description: description.to_string_lossy().into_owned(),
+            memory_bytes: raw.memory_bytes,
+            alignment: raw.alignment,
+            capabilities: raw.capabilities,
+        })
+    }
+
     /// Whether host functions may touch device memory, and there are bytes in it.
     pub fn is_host_addressable(&self) -> bool {
         let has = |bit: sys::hoist_capability_t| self.capabilities & u64::from(bit.0) != 0;
@@ -48,6 +68,23 @@ pub fn device_count() -> Result<u32> {
     Ok(count)
 }
 
+/// The facts of a device without opening it; indexes are below `device_count()`.
+pub fn device_properties(index: u32) -> Result<DeviceProperties> {
+    // SAFETY: the place is a whole struct with its size.
+    DeviceProperties::read(|out| unsafe { sys::hoist_device_get_properties(index, out) })
+}
+
+/// Loads a device plugin; gives its kind of device.
+pub fn plugin_load(path: &str) -> Result<&'static str> {
+    let path = c_string(path)?;
+    let mut kind = std::ptr::null();
+    // SAFETY: the path is read during the call only; the kind is static, and letters, digits and underscores.
+    unsafe {
+        check(sys::hoist_plugin_load(path.as_ptr(), &mut kind))?;
+        Ok(CStr::from_ptr(kind).to_str().unwrap_or_default())
+    }
+}
+
 impl Device {
     /// Opens a device by name: "host:0", "host:1?mode=virtual&h2d_gbps=55".
     pub fn open(name: &str) -> Result<Self> {
@@ -58,22 +95,8 @@ impl Device {
 
     /// Reads the device's facts.
     pub fn query(&self) -> Result<DeviceProperties> {
-        let mut raw = sys::hoist_device_properties_t {
-            struct_size: std::mem::size_of::<sys::hoist_device_properties_t>(),
-            ..Default::default()
-        };
-        // SAFETY: the struct's size is set; both texts end in a zero byte.
-        let (name, description) = unsafe {
-            check(sys::hoist_device_query(self.as_ptr(), &mut raw))?;
-            (CStr::from_ptr(raw.name.as_ptr()), CStr::from_ptr(raw.description.as_ptr()))
-        };
-        Ok(DeviceProperties {
-            name: name.to_string_lossy().into_owned(),
-            description: description.to_string_lossy().into_owned(),
-            memory_bytes: raw.memory_bytes,
-            alignment: raw.alignment,
-            capabilities: raw.capabilities,
-        })
+        // SAFETY: the place is a whole struct with its size.
+        DeviceProperties::read(|out| unsafe { sys::hoist_device_query(self.as_ptr(), out) })
     }
 
     /// Free and total device memory.

@@ -254,3 +254,11 @@ fn a_checkpoint_streams() {
     ring.manager.read(streamed, &mut bytes).unwrap();
     assert_eq!(bytes, [9; 8]);
 }
+
+#[test]
+fn devices_are_described_and_plugins_named() {
+    assert!(device_count().unwrap() >= 2);
+    assert_eq!(device_properties(1).unwrap().name, "host:1");
+    let error = plugin_load("/nowhere/libnpu.so").unwrap_err();
+    assert!(error.to_string().contains("'/nowhere/libnpu.so'"), "{error}");
+}

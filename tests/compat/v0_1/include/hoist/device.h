@@ -70,6 +70,17 @@ typedef void (*hoist_host_fn_t)(void* user_data);
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_device_count(uint32_t* out_count) HOIST_NOEXCEPT;
 
 /**
+ * @brief Reads the facts of a device without opening it: what it would be without options.
+ * @param index Below the count of hoist_device_count, over all kinds.
+ * @param[in,out] out_properties struct_size is read, the rest written.
+ * @return HOIST_OK; HOIST_ERROR_NOT_FOUND for an index that is not there; HOIST_ERROR_DEVICE; for plugins as
+ *         hoist_device_count.
+ * @threadsafe @nonblocking @since 0.1
+ */
+HOIST_API HOIST_NODISCARD hoist_status_t
+hoist_device_get_properties(uint32_t index, hoist_device_properties_t* out_properties) HOIST_NOEXCEPT;
+
+/**
  * @brief Opens a device by name: "host:0", "host:1?mode=virtual&h2d_gbps=55".
  *
  * Options of the host device: mode (inline, threaded, guarded, virtual), memory (bytes, such as

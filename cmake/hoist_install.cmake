@@ -11,6 +11,13 @@ target_compile_features(hoist_cpp INTERFACE cxx_std_20)
 target_include_directories(hoist_cpp INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/bindings/cpp/include>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
+# What a device plugin needs: the headers, and no library.
+add_library(hoist_plugin_headers INTERFACE)
+add_library(hoist::headers ALIAS hoist_plugin_headers)
+set_target_properties(hoist_plugin_headers PROPERTIES EXPORT_NAME headers)
+target_include_directories(hoist_plugin_headers INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+
 # The headers as an installed package lays them out, so that a build tree can be used like one.
 file(GLOB HOIST_PUBLIC_HEADERS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/hoist/*.h
      ${PROJECT_SOURCE_DIR}/bindings/cpp/include/hoist/*.hpp)
@@ -28,7 +35,7 @@ set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 
 install(TARGETS hoist EXPORT hoistTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT dev)
-install(TARGETS hoist_cpp EXPORT hoistTargets)
+install(TARGETS hoist_cpp hoist_plugin_headers EXPORT hoistTargets)
 install(FILES ${HOIST_PUBLIC_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hoist COMPONENT dev)
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/hoistConfig.cmake.in ${CMAKE_BINARY_DIR}/hoistConfig.cmake

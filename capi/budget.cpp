@@ -132,6 +132,7 @@ hoist_budget_status_t public_status(Budget& budget) {
   out.bound_us = core.predicted.bound_us;
   out.last_step_us = core.last_step_us;
   out.last_stall_us = core.last_stall_us;
+  out.pageable_bytes = budget.pinned().pageable_bytes();
   return out;
 }
 

@@ -33,11 +33,12 @@ Shelf& shelf() {
   return *found;
 }
 
-hoist_device_t* open_handle(std::shared_ptr<Device> device) {
+hoist_device_t* open_handle(const std::shared_ptr<Device>& device) {
   Shelf& all = shelf();
   std::lock_guard lock(all.mutex);
   hoist_device_t*& handle = all.handles[device.get()];
-  if (handle == nullptr) handle = create_handle<hoist_device_t>(OpenDevice{std::move(device), 0});
+  if (handle == nullptr)
+    handle = create_handle<hoist_device_t>(OpenDevice{device, 0, std::make_unique<PinnedArena>(device, 0)});
   ++handle->value->opens;
   return handle;
 }

@@ -8,6 +8,7 @@
 #include "device/device.hpp"
 #include "handle.hpp"
 #include "hoist/device.h"
+#include "memory/pinned_arena.hpp"
 
 namespace hoist::capi {
 
@@ -15,6 +16,7 @@ namespace hoist::capi {
 struct OpenDevice {
   std::shared_ptr<Device> device;
   std::uint64_t opens = 0;
+  std::unique_ptr<PinnedArena> host_memory;  // of the callers; goes with the last close
 };
 
 }  // namespace hoist::capi

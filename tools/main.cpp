@@ -43,7 +43,7 @@ int complain(const hoist::Exception& error) {
 // The subcommand that was named, else the command itself.
 const CLI::App& named(const CLI::App& app) {
   const auto subcommands = app.get_subcommands();
-  return subcommands.empty() ? app : *subcommands.front();
+  return subcommands.empty() ? app : named(*subcommands.front());
 }
 
 std::vector<std::string> known_words(const CLI::App& app) {
@@ -65,7 +65,10 @@ int refuse(const CLI::App& app, const CLI::ParseError& error) {
     text = "unknown '" + extras.front() + "'; the nearest known one is '" +
            nearest(extras.front(), known_words(context)) + "'";
   }
-  const std::string name = &context == &app ? "hoist" : "hoist " + context.get_name();
+  std::string name = context.get_name();
+  for (const CLI::App* above = context.get_parent(); above != nullptr; above = above->get_parent()) {
+    name = above->get_name() + " " + name;
+  }
   return complain(exit_bad_input, text + " (see " + name + " --help)");
 }
 
@@ -99,5 +102,6 @@ int main(int count, char** arguments) {
   add_plan(app, status);
   add_simulate(app, status);
   add_info(app, status);
+  add_bench(app, status);
   return run(app, status, count, arguments);
 }

@@ -27,7 +27,7 @@ void sum_and_forget(void* user_data) {
   if (first < last) static_cast<void>(::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED));
 }
 
-double copy_us(const hoist::Device& device, const hoist::Memory& memory, const std::vector<char>& from,
+double copy_us(const hoist::Device& device, const hoist::Memory& memory, const hoist::HostMemory& from,
                std::uint64_t bytes) {
   hoist::Stream stream(device);
   hoist::Event begin(device), end(device);
@@ -113,7 +113,7 @@ LinkTime measure_link(const hoist::Device& device) {
   constexpr std::uint64_t most = std::uint64_t{16} << 20;
   const std::uint64_t large = std::clamp<std::uint64_t>(device.query_memory().free_bytes / 2, 2, most);
   const hoist::Memory memory(device, large);
-  const std::vector<char> from(large, 1);
+  const hoist::HostMemory from(device, large);
   const double small_us = copy_us(device, memory, from, 1);
   const double large_us = copy_us(device, memory, from, large);
   const double bytes_us = std::max(large_us - small_us, 1e-3);  // a clock that stands still must not divide by zero

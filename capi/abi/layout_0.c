@@ -38,7 +38,7 @@ FROZEN(HOIST_PHASE_SUSPENDED, 4);
 FROZEN(HOIST_PHASE_FORCE_32, 2147483647);
 
 /* hoist_budget_status_t, budget.h */
-FROZEN(sizeof(hoist_budget_status_t), 176);
+FROZEN(sizeof(hoist_budget_status_t), 184);
 FROZEN(offsetof(hoist_budget_status_t, struct_size), 0);
 FROZEN(offsetof(hoist_budget_status_t, phase), 8);
 FROZEN(offsetof(hoist_budget_status_t, unit_count), 12);
@@ -87,7 +87,7 @@ FROZEN(HOIST_CAPABILITY_NO_BYTES, 64);
 FROZEN(HOIST_CAPABILITY_FORCE_32, 2147483647);
 
 /* hoist_device_properties_t, device.h */
-FROZEN(sizeof(hoist_device_properties_t), 224);
+FROZEN(sizeof(hoist_device_properties_t), 248);
 FROZEN(offsetof(hoist_device_properties_t, struct_size), 0);
 FROZEN(offsetof(hoist_device_properties_t, name), 8);
 FROZEN(offsetof(hoist_device_properties_t, description), 72);
@@ -280,3 +280,26 @@ FROZEN(offsetof(hoist_device_ops_t, fill), 232);
 FROZEN(offsetof(hoist_device_ops_t, host_function), 240);
 FROZEN(offsetof(hoist_device_ops_t, access_begin), 248);
 FROZEN(offsetof(hoist_device_ops_t, access_end), 256);
+
+/* hoist_budget_status_t, budget.h */
+FROZEN(offsetof(hoist_budget_status_t, pageable_bytes), 176);
+
+/* hoist_device_properties_t, device.h */
+FROZEN(offsetof(hoist_device_properties_t, dlpack_type), 224);
+FROZEN(offsetof(hoist_device_properties_t, dlpack_index), 228);
+FROZEN(offsetof(hoist_device_properties_t, pci_address), 232);
+
+/* hoist_unit_timing_t, timing.h */
+FROZEN(sizeof(hoist_unit_timing_t), 96);
+FROZEN(offsetof(hoist_unit_timing_t, struct_size), 0);
+FROZEN(offsetof(hoist_unit_timing_t, steps), 8);
+FROZEN(offsetof(hoist_unit_timing_t, compute_min_us), 16);
+FROZEN(offsetof(hoist_unit_timing_t, compute_median_us), 24);
+FROZEN(offsetof(hoist_unit_timing_t, compute_max_us), 32);
+FROZEN(offsetof(hoist_unit_timing_t, transfer_min_us), 40);
+FROZEN(offsetof(hoist_unit_timing_t, transfer_median_us), 48);
+FROZEN(offsetof(hoist_unit_timing_t, transfer_max_us), 56);
+FROZEN(offsetof(hoist_unit_timing_t, wait_min_us), 64);
+FROZEN(offsetof(hoist_unit_timing_t, wait_median_us), 72);
+FROZEN(offsetof(hoist_unit_timing_t, wait_max_us), 80);
+FROZEN(offsetof(hoist_unit_timing_t, transfer_bytes), 88);

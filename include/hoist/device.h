@@ -43,6 +43,9 @@ typedef struct hoist_device_properties_t {
   uint64_t memory_bytes; /**< Device memory in all. */
   uint64_t alignment;    /**< Sizes and offsets of managed tensors are rounded up to it, in bytes. */
   uint64_t capabilities; /**< Bits of ::hoist_capability_t. */
+  int32_t dlpack_type;   /**< DLPack's number for this kind of device (1: CPU, 2: CUDA); 0: its memory has no views. */
+  int32_t dlpack_index;  /**< DLPack's index of the device. */
+  char pci_address[16];  /**< Where it is plugged in, "0000:3b:00.0"; "" for no PCI device. */
 } hoist_device_properties_t;
 
 /** Which way a copy goes. @since 0.1 */

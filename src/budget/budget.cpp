@@ -97,7 +97,8 @@ void Budget::rebuild_executor() {
   executor_ = std::move(executor);
   carried_.clear();
   measure_.set_copy_log(&executor_->residency().copies());
-  if (recorder_) record_on();
+  if (timing_) timing_ = new_timing(timing_limit_);
+  observe();
 }
 
 // Before memory goes: everything to the host. A device that refuses once is asked again.
@@ -151,7 +152,7 @@ void Budget::forget(const std::vector<bool>& units, const std::vector<bool>& ite
   std::vector<ItemState> states = executor_ ? executor_->residency().items() : carried_;
   if (executor_) {
     try {
-      collect_recorded();
+      collect_watched();
     } catch (const std::exception& error) {
       log(HOIST_LOG_WARNING, "a trace lost its newest intervals: ", error.what());
     }
@@ -164,6 +165,7 @@ void Budget::forget(const std::vector<bool>& units, const std::vector<bool>& ite
   std::vector<std::uint32_t> item_ids;
   catalog_.remove(units, items, unit_ids, item_ids);
   for (BudgetMember* other : members_) other->renumber(unit_ids, item_ids);
+  if (timing_) timing_ = new_timing(timing_limit_);
   carry(states, item_ids);
   measure_.forget();
 }

@@ -106,6 +106,11 @@ class Budget {
   void trace_begin(std::uint64_t limit);
   void trace_end(const char* path);
 
+  void timing_begin(std::size_t step_limit);
+  void timing_update();
+  [[nodiscard]] UnitTimes timing(std::uint32_t unit) const;
+  void timing_end();
+
  private:
   // A plan that is ready to be swapped in.
   struct Ready {
@@ -144,8 +149,12 @@ class Budget {
   void finish_step();
   void rebuild_executor();
   void forget(const std::vector<bool>& units, const std::vector<bool>& items);
-  void record_on();
-  void collect_recorded();
+  void observe();
+  void observe_links(bool on);
+  void require_timing(const char* what) const;
+  void start_epoch();
+  [[nodiscard]] std::unique_ptr<UnitTiming> new_timing(std::size_t step_limit) const;
+  void collect_watched();
   void name_recorded();
   void bring_home() noexcept;
   void carry(const std::vector<ItemState>& states, const std::vector<std::uint32_t>& item_ids);
@@ -187,6 +196,10 @@ class Budget {
   std::shared_ptr<void> stream_;  // that units are on
   std::shared_ptr<void> named_;   // by the last call: the next stream_, where units went on on it
   std::unique_ptr<Recorder> recorder_;
+  std::unique_ptr<UnitTiming> timing_;
+  std::unique_ptr<LoadedLinks> loaded_links_;  // while profiling
+  std::size_t timing_limit_ = 0;
+  std::uint64_t timed_ = 0;  // steps before this one are known
   void* epoch_ = nullptr;
 };
 

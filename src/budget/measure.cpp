@@ -25,21 +25,32 @@ void Measure::on_unit(const UnitSample& sample) {
     step_ = sample.step;
   }
   stall_us_ += sample.stall_us;
-  if (copies_ == nullptr || !copies_->on()) return;
+  if (timing_ != nullptr) timing_->on_unit(sample.unit, sample.step, sample.stall_us, sample.compute_us);
+  if (recorder_ != nullptr && copies_ != nullptr && copies_->on()) record(sample);
+}
+
+void Measure::on_copy(const TraceInterval& copy) {
+  const double us = copy.end_us - copy.begin_us;
+  if (recorder_ != nullptr) recorder_->add(copy);
+  if (timing_ != nullptr) timing_->on_copy(copy.index, copy.step, us, copy.bytes);
+  if (links_ != nullptr) links_->add(copy.row == TraceRow::h2d, copy.bytes, copy.begin_us, copy.end_us);
+}
+
+void Measure::record(const UnitSample& sample) {
   const double waited = copies_->since_epoch_us(sample.begin_event);
-  const double began = copies_->since_epoch_us(sample.compute_event);
-  const double ended = copies_->since_epoch_us(sample.end_event);
+  const double began = waited + sample.stall_us;
+  const double ended = began + sample.compute_us;
   TraceInterval interval;
   interval.index = sample.unit;
   interval.step = sample.step;
   interval.row = TraceRow::wait;
   interval.begin_us = waited;
   interval.end_us = began;
-  if (began > waited) copies_->recorder()->add(interval);
+  if (began > waited) recorder_->add(interval);
   interval.row = TraceRow::compute;
   interval.begin_us = began;
   interval.end_us = ended;
-  copies_->recorder()->add(interval);
+  recorder_->add(interval);
 }
 
 double Measure::compute_us(std::uint32_t unit, double otherwise) const {

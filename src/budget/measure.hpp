@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times of units as the device saw them: the last few of each, medians for the planner, stalls of a step.
+// Times of units as the device saw them: the last few of each, medians for the planner, stalls of a step. And who
+// else wants to know of units and copies: a timeline, times over many steps, links under load.
 #pragma once
 
 #include <array>
@@ -8,10 +9,13 @@
 
 #include "exec/copy_log.hpp"
 #include "exec/unit_clock.hpp"
+#include "trace/recorder.hpp"
+#include "trace/unit_timing.hpp"
+#include "transfer/loaded_links.hpp"
 
 namespace hoist {
 
-class Measure final : public UnitSink {
+class Measure final : public UnitSink, public CopySink {
  public:
   static constexpr std::size_t kept = 8;
 
@@ -20,7 +24,14 @@ class Measure final : public UnitSink {
     for (Unit& unit : units_) unit = Unit{};
   }
   void set_copy_log(CopyLog* copies) noexcept { copies_ = copies; }
+  // Each may be null; they outlive the watching.
+  void watch(Recorder* recorder, UnitTiming* timing, LoadedLinks* links) noexcept {
+    recorder_ = recorder;
+    timing_ = timing;
+    links_ = links;
+  }
   void on_unit(const UnitSample& sample) override;
+  void on_copy(const TraceInterval& copy) override;
 
   // Median of compute, work since the unit before included; `otherwise` where it never ran.
   [[nodiscard]] double compute_us(std::uint32_t unit, double otherwise) const;
@@ -33,8 +44,13 @@ class Measure final : public UnitSink {
     std::uint32_t computes = 0;  // ever
     std::uint32_t gaps = 0;
   };
+  void record(const UnitSample& sample);
+
   std::vector<Unit> units_;
   CopyLog* copies_ = nullptr;
+  Recorder* recorder_ = nullptr;
+  UnitTiming* timing_ = nullptr;
+  LoadedLinks* links_ = nullptr;
   std::uint64_t step_ = 0;
   double stall_us_ = 0;
   double last_stall_us_ = 0;

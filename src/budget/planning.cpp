@@ -205,6 +205,7 @@ void Budget::advance() noexcept {
 
 void Budget::next_phase() {
   const auto& sequence = executor_->sequence();
+  if (phase_ == Phase::serving) observe_links(false);  // a request went past profiling
   if (sequence.empty() || pending_) return;
   if (phase_ == Phase::discovery) {
     executor_->residency().wait_all();
@@ -212,14 +213,16 @@ void Budget::next_phase() {
     profiled_ = 0;
     const bool profile = options_.profile_steps != 0;
     replan(sequence, profile ? Phase::profiling : Phase::serving, "the order of units is known");
-    if (pending_ && profile) measure_.forget();
-    return;
+    if (!pending_ || !profile) return;
+    measure_.forget();
+    return observe_links(true);
   }
   learn();
   if (phase_ != Phase::profiling || pending_) return;
   if (++profiled_ < options_.profile_steps) return;
   executor_->residency().wait_all();
   executor_->unit_clock().collect(true);
+  observe_links(false);
   replan(present_.order, Phase::serving, "units have been measured");
   if (!pending_) phase_ = Phase::serving;
 }

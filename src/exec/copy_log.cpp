@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/copy_log.hpp"
 
+#include <algorithm>
+
 namespace hoist {
 
-void CopyLog::start(Recorder* recorder, void* epoch, std::size_t capacity) {
+void CopyLog::start(CopySink* sink, void* epoch, std::size_t capacity) {
   try {
     for (Ring& ring : rings_) {
       ring.entries.resize(capacity);
@@ -15,11 +17,11 @@ void CopyLog::start(Recorder* recorder, void* epoch, std::size_t capacity) {
     throw;
   }
   epoch_ = epoch;
-  recorder_ = recorder;
+  sink_ = sink;
 }
 
 void CopyLog::stop() noexcept {
-  recorder_ = nullptr;
+  sink_ = nullptr;
   for (Ring& ring : rings_) {
     for (Entry& entry : ring.entries) {
       if (entry.begin != nullptr) device_->event_destroy(entry.begin);
@@ -55,10 +57,18 @@ void CopyLog::collect(Lane& lane, bool all) {
     if (!lane.poll(entry.mark)) return;
     TraceInterval interval = entry.what;
     interval.begin_us = since_epoch_us(entry.begin);
-    interval.end_us = since_epoch_us(lane.event(entry.mark));
-    recorder_->add(interval);
+    // Devices tell long times roughly: a copy's own is not the difference of two of them.
+    interval.end_us = interval.begin_us + device_->event_elapsed_us(entry.begin, lane.event(entry.mark));
     ++r.tail;
+    sink_->on_copy(interval);
   }
+}
+
+std::uint64_t CopyLog::oldest_step(std::uint64_t otherwise) const noexcept {
+  for (const Ring& r : rings_) {
+    if (r.tail != r.head) otherwise = std::min(otherwise, r.entries[r.tail % r.entries.size()].what.step);
+  }
+  return otherwise;
 }
 
 }  // namespace hoist

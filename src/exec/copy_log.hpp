@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// While a trace is recorded: when each copy began and ended, kept until the device has reached it.
+// While somebody wants to know: when each copy began and ended, kept until the device has reached it.
 #pragma once
 
 #include <array>
@@ -14,6 +14,12 @@
 
 namespace hoist {
 
+class CopySink {
+ public:
+  virtual ~CopySink() = default;
+  virtual void on_copy(const TraceInterval& copy) = 0;
+};
+
 class CopyLog {
  public:
   explicit CopyLog(std::shared_ptr<Device> device) : device_(std::move(device)) {}
@@ -22,10 +28,9 @@ class CopyLog {
   CopyLog& operator=(const CopyLog&) = delete;
 
   // Times count from `epoch`, an event that has been recorded. Both outlive the log's recording.
-  void start(Recorder* recorder, void* epoch, std::size_t capacity);
+  void start(CopySink* sink, void* epoch, std::size_t capacity);
   void stop() noexcept;
-  [[nodiscard]] bool on() const noexcept { return recorder_ != nullptr; }
-  [[nodiscard]] Recorder* recorder() noexcept { return recorder_; }
+  [[nodiscard]] bool on() const noexcept { return sink_ != nullptr; }
   [[nodiscard]] double since_epoch_us(void* event) { return device_->event_elapsed_us(epoch_, event); }
 
   // Around one copy on a lane, its mark recorded or promised in between by the caller.
@@ -33,6 +38,8 @@ class CopyLog {
   void end(Lane& lane, Mark mark, const TraceInterval& what) noexcept;
   // Hands over what has been reached; with `all`, waits for the rest.
   void collect(Lane& lane, bool all);
+  // The oldest step that a copy which was not handed over belongs to; `otherwise` where there is none.
+  [[nodiscard]] std::uint64_t oldest_step(std::uint64_t otherwise) const noexcept;
 
  private:
   struct Entry {
@@ -48,7 +55,7 @@ class CopyLog {
   Ring& ring(const Lane& lane) { return rings_[lane.id() == LaneId::h2d ? 0 : 1]; }
 
   std::shared_ptr<Device> device_;
-  Recorder* recorder_ = nullptr;
+  CopySink* sink_ = nullptr;
   void* epoch_ = nullptr;
   std::array<Ring, 2> rings_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/unit_clock.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -65,6 +66,14 @@ void UnitClock::collect(bool all) {
     if (!compute_.poll(collected_ + 1)) return;
     hand_over(++collected_);
   }
+}
+
+std::uint64_t UnitClock::oldest_step(std::uint64_t otherwise) const noexcept {
+  for (Mark mark = collected_ + 1; mark <= compute_.last(); ++mark) {
+    const Entry& entry = entries_[compute_.slot(mark)];
+    if (entry.mark == mark) return std::min(otherwise, entry.step);
+  }
+  return otherwise;
 }
 
 void UnitClock::hand_over(Mark mark) noexcept {

@@ -48,6 +48,8 @@ class UnitClock {
   void cancel() noexcept;                              // the unit that was begun does not take place
   // Hands over the units that have been reached; with `all`, waits for the rest.
   void collect(bool all);
+  // The step of the oldest unit that was not handed over; `otherwise` where there is none.
+  [[nodiscard]] std::uint64_t oldest_step(std::uint64_t otherwise) const noexcept;
 
  private:
   struct Entry {

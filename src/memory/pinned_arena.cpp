@@ -17,7 +17,9 @@ std::uintptr_t address(const void* memory) { return reinterpret_cast<std::uintpt
 }  // namespace
 
 PinnedArena::PinnedArena(std::shared_ptr<Device> device, std::uint64_t limit_bytes)
-    : device_(std::move(device)), limit_bytes_(limit_bytes) {}
+    : device_(std::move(device)),
+      limit_bytes_(limit_bytes),
+      place_(NumaPlace::near_pci(device_->properties().pci_address)) {}
 
 PinnedArena::~PinnedArena() {
   for (const auto& [begin, extent] : extents_) unpin(reinterpret_cast<void*>(begin), extent.bytes, extent.pin);
@@ -65,7 +67,7 @@ void* PinnedArena::allocate(std::uint64_t bytes, const std::function<void(void*)
   const Teller teller{*this};
   std::lock_guard lock(mutex_);
   check_limit(pages_up(bytes));
-  Slab slab(bytes, !fill);
+  Slab slab(bytes, !fill, place_);
   void* memory = slab.base();
   if (fill) fill(memory);
   const auto added = slabs_.emplace(memory, PinnedSlab{std::move(slab)}).first;
@@ -178,6 +180,12 @@ void PinnedArena::disown(void* memory, std::uint64_t bytes) {
   adoptions_.erase(found);
   const auto extent = first_extent(address(memory));
   if (--extent->second.adoptions == 0) unregister_extent(extent);
+}
+
+bool PinnedArena::is_pageable(void* memory) const {
+  std::lock_guard lock(mutex_);
+  const auto found = slabs_.find(memory);
+  return found != slabs_.end() && found->second.pin == Pin::refused;
 }
 
 std::uint64_t PinnedArena::pinned_bytes() const {

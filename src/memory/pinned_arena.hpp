@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pinned host memory of a device: slabs of exactly the size asked for, and callers' memory registered where
-// it is. One cap over both. Where the device cannot pin (HOIST_ERROR_UNSUPPORTED) memory stays pageable: copies
-// are right but slow, so that is counted and said in the log. Safe for several threads.
+// Pinned host memory of a device: slabs of exactly the size asked for, on the device's NUMA node, and callers'
+// memory registered where it is. One cap over both. Where the device cannot pin (HOIST_ERROR_UNSUPPORTED) memory stays
+// pageable: copies are right but slow, so that is counted and said in the log. Safe for several threads.
 #pragma once
 
 #include <cstdint>
@@ -41,6 +41,8 @@ class PinnedArena {
 
   [[nodiscard]] std::uint64_t pinned_bytes() const;   // of slabs, whole pages
   [[nodiscard]] std::uint64_t adopted_bytes() const;  // of callers, each byte once
+  // Whether the device refused to pin what allocate gave out.
+  [[nodiscard]] bool is_pageable(void* memory) const;
   // Of both, what the device refused to pin.
   [[nodiscard]] std::uint64_t pageable_bytes() const;
 
@@ -73,6 +75,7 @@ class PinnedArena {
 
   std::shared_ptr<Device> device_;
   const std::uint64_t limit_bytes_;
+  const NumaPlace place_;
   mutable std::mutex mutex_;
   std::map<void*, PinnedSlab> slabs_;
   std::multimap<std::uintptr_t, std::uint64_t> adoptions_;  // begin, bytes: as asked for

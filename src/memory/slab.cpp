@@ -52,12 +52,13 @@ unsigned touch_threads(std::uint64_t bytes) noexcept {
   return static_cast<unsigned>(std::clamp<std::uint64_t>(bytes / least_per_thread, 1, most));
 }
 
-Slab::Slab(std::uint64_t bytes, bool touched) : bytes_(pages_up(bytes)) {
+Slab::Slab(std::uint64_t bytes, bool touched, const NumaPlace& place) : bytes_(pages_up(bytes)) {
   base_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (base_ == MAP_FAILED) {
     fail(HOIST_ERROR_OUT_OF_MEMORY,
          text("the system refused ", bytes_, " bytes of host memory: ", std::strerror(errno)), "free host memory");
   }
+  place.prefer(base_, bytes_);
   if (bytes_ >= huge_page_bytes) madvise(base_, bytes_, MADV_HUGEPAGE);
   if (!touched) return;
   try {

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "memory/numa.hpp"
+
 namespace hoist {
 
 inline constexpr std::uint64_t page_bytes = 4096;
@@ -13,8 +15,9 @@ constexpr std::uint64_t pages_up(std::uint64_t bytes) { return (bytes + page_byt
 
 class Slab {
  public:
-  // Whole pages, zeroed, and touched unless the caller is about to write them all. Throws Error(OUT_OF_MEMORY).
-  explicit Slab(std::uint64_t bytes, bool touched = true);
+  // Whole pages, zeroed, near a device where that is known, and touched unless the caller is about to write them all.
+  // Throws Error(OUT_OF_MEMORY).
+  explicit Slab(std::uint64_t bytes, bool touched = true, const NumaPlace& place = {});
   ~Slab();
   Slab(Slab&& other) noexcept;
   Slab& operator=(Slab&&) = delete;

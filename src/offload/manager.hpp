@@ -66,6 +66,7 @@ class Manager final : public BudgetMember {
   void read(std::uint32_t tensor, void* dst, std::uint64_t bytes);
   [[nodiscard]] TensorFacts facts(std::uint32_t tensor) const;
   [[nodiscard]] std::size_t unit_count() const noexcept { return units_.size(); }
+  [[nodiscard]] std::uint32_t budget_unit(std::uint32_t unit) const { return unit_at(unit).id; }
 
  private:
   struct Unit {

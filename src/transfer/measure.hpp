@@ -21,10 +21,11 @@ struct LinkCurve {
   double duplex_factor = 1;
 };
 
-// Copies of several sizes through pinned host memory, at most that many bytes a direction. Takes some 30 ms
-// on fast links, at most about half a second on slow ones. Where it fails: values of an old machine, and a
-// warning in the log. On a virtual clock it is exact.
-LinkCurve measure_links(Device& device, std::uint64_t staging_bytes = std::uint64_t{16} << 20);
+// Copies of several sizes through pinned host memory, at most that many bytes a direction. Takes some 20 ms
+// on fast links, at most about 50 on slow ones or a busy machine: a first guess, since steps show the links as they
+// are under load (loaded_links.hpp). Where it fails: values of an old machine, and a warning in the log. On a virtual
+// clock it is exact.
+LinkCurve measure_links(Device& device, std::uint64_t staging_bytes = std::uint64_t{8} << 20);
 
 struct CurvePoint {
   std::uint64_t bytes = 0;

@@ -12,7 +12,7 @@ namespace hoist {
 namespace {
 
 constexpr std::uint64_t page = 4096;
-constexpr double patience_us = 200e3;
+constexpr double patience_us = 40e3;
 
 }  // namespace
 

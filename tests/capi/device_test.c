@@ -284,10 +284,10 @@ static void test_register(void) {
   hoist_device_ops_t ops;
   memset(&ops, 0, sizeof ops);
   CHECK(failed(hoist_device_register(NULL, &services), HOIST_ERROR_INVALID_ARGUMENT, "hoist_device_register", "ops"));
+  ops.abi_version = HOIST_DEVICE_ABI_VERSION;
   CHECK(failed(hoist_device_register(&ops, &services), HOIST_ERROR_INVALID_ARGUMENT, "hoist_device_register",
                "cut short"));
   ops.struct_size = sizeof ops;
-  ops.abi_version = HOIST_DEVICE_ABI_VERSION;
   ops.name = "mine";
   CHECK(failed(hoist_device_register(&ops, &services), HOIST_ERROR_INVALID_ARGUMENT, "hoist_device_register",
                "required slot count"));

@@ -96,3 +96,30 @@ def test_an_infeasible_problem(program, tmp_path):
     path.write_text(json.dumps(problem((1 << 20) - 512)))
     program("plan", path, "--out", tmp_path / "plan.json").refused(3, str(1 << 20))
     assert not (tmp_path / "plan.json").exists()
+
+
+def test_bench_links_is_exact_on_the_virtual_clock(program):
+    device = "host:0?mode=virtual&h2d_gbps=10&d2h_gbps=5&latency_us=2&duplex_factor=0.8&bytes=none&memory=1GiB"
+    report = program("bench", "links", "--device", device, "--largest", "16MiB", "--json").json()
+    (links,) = report["devices"]
+    assert report["peers"] == [] and links["device"] == "host:0" and links["pinned"]
+    assert len(links["curve"]) == 13  # doubling from 4 KiB
+    for point in links["curve"]:
+        assert point["h2d_us"] == pytest.approx(2 + point["bytes"] / 10e3)
+        assert point["d2h_us"] == pytest.approx(2 + point["bytes"] / 5e3)
+    up, down = (2 + links["large_bytes"] / rate for rate in (10e3, 5e3))
+    assert links["both_us"] == pytest.approx(up / 0.8 + down - up, rel=1e-3)
+    assert links["h2d_under_load_us"] >= up - 1e-6 and links["pinning_us"] > 0
+
+
+def test_bench_links_for_people_and_between_devices(program):
+    ran = program("bench", "links", "--device", "host:0", "--device", "host:1", "--largest", "1MiB")
+    assert ran.status == 0, ran.err
+    for words in ("host:0: ", "both ways at once", "while the device fills memory", "taken and pinned", "host:0 to host:1"):
+        assert words in ran.out, ran.out
+
+
+def test_bench_links_refuses_what_cannot_be(program):
+    program("bench", "links", "--device", "cuda:9").refused(2, "cuda:9")
+    program("bench", "links", "--largest", "3").refused(2, "--largest")
+    program("bench", "lnks").refused(2, "links", "hoist bench --help")

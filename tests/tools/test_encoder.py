@@ -105,10 +105,11 @@ def test_a_bit_that_differs_from_the_resident_run_is_seen(program, encoder, faul
         assert "parity: exact" not in ran.out
 
 
-def test_a_device_that_the_arithmetic_cannot_read_is_left(program, encoder, stand_in):
-    ran = demo(program, encoder, "--budget", "40%", "--device", "cuda:0", **stand_in)
+@pytest.mark.parametrize("named", [["--device", "cuda:0"], []])
+def test_a_gpu_without_what_computes_on_it_is_left(program, encoder, stand_in, named):
+    ran = demo(program, encoder, "--budget", "40%", *named, **stand_in)
     assert ran.status == 0, ran.out + ran.err
-    assert "using host:0 instead" in ran.out and "parity: exact" in ran.out
+    assert "is here, but " in ran.out and "using host:0 instead" in ran.out and "parity: exact" in ran.out
 
 
 def test_bad_input(program, encoder, tmp_path):

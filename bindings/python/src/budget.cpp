@@ -61,6 +61,8 @@ void bind_status(py::module_& module) {
       .def_readonly("peak_bytes", &Status::peak_bytes, "Most arena bytes in use at once under the present plan.")
       .def_readonly("pinned_bytes", &Status::pinned_bytes, "Pinned host memory held.")
       .def_readonly("adopted_bytes", &Status::adopted_bytes, "Host memory of callers that is registered.");
+  bound.def_readonly("pageable_bytes", &Status::pageable_bytes,
+                     "Of pinned and adopted bytes, what the device refused to pin: copies of it are slow.");
   bind_status_counts(bound);
 }
 

@@ -84,6 +84,8 @@ void bind_stream(py::module_& module);
 void bind_budget(py::module_& module);
 void bind_manager(py::module_& module);
 void bind_step(py::module_& module);
+void bind_dlpack(py::module_& module);
+void bind_timing(py::module_& module);
 void bind_plan(py::module_& module);
 void bind_checkpoint(py::module_& module);
 

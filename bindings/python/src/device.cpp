@@ -60,7 +60,11 @@ void bind_properties(py::module_& module) {
           "description", [](const Properties& p) { return p.description; }, "Model, mode.")
       .def_readonly("memory_bytes", &Properties::memory_bytes, "Device memory in all.")
       .def_readonly("alignment", &Properties::alignment, "Sizes and offsets are rounded up to it.")
-      .def_readonly("capabilities", &Properties::capabilities, "Bits of Capability.");
+      .def_readonly("capabilities", &Properties::capabilities, "Bits of Capability.")
+      .def_readonly("dlpack_type", &Properties::dlpack_type, "DLPack's number for this kind of device; 0: no views.")
+      .def_readonly("dlpack_index", &Properties::dlpack_index, "DLPack's index of the device.")
+      .def_property_readonly(
+          "pci_address", [](const Properties& p) { return p.pci_address; }, "Where it is plugged in, or \"\".");
   py::native_enum<hoist_capability_t>(module, "Capability", "enum.IntFlag", "What a device can do.")
       .value("HOST_ADDRESSABLE", HOIST_CAPABILITY_HOST_ADDRESSABLE)
       .value("ASYNC", HOIST_CAPABILITY_ASYNC)
@@ -101,6 +105,26 @@ void bind_memory(py::module_& module) {
           "UnsupportedError on devices whose memory is not open to host threads.");
 }
 
+void bind_host_memory(py::module_& module) {
+  py::class_<HostMemory, std::shared_ptr<HostMemory>>(
+      module, "HostMemory", py::buffer_protocol(),
+      "Host memory pinned for a device, for copies of the caller's own: a writable buffer of zeros.")
+      .def(py::init([](const std::shared_ptr<Device>& device, std::uint64_t bytes) {
+             return without_gil([&] { return std::make_shared<HostMemory>(device, bytes); });
+           }),
+           py::arg("device"), py::arg("bytes"), "OutOfMemoryError, DeviceError.")
+      .def_buffer([](HostMemory& host) {
+        static std::uint8_t nothing = 0;
+        auto* data = host.memory.bytes() == 0 ? &nothing : static_cast<std::uint8_t*>(host.memory.data());
+        return py::buffer_info(data, static_cast<py::ssize_t>(host.memory.bytes()));
+      })
+      .def_property_readonly(
+          "bytes", [](const HostMemory& host) { return host.memory.bytes(); }, "Its size.")
+      .def_property_readonly(
+          "pinned", [](const HostMemory& host) { return host.memory.pinned(); },
+          "False where the device refused to pin it: copies are slow then.");
+}
+
 }  // namespace
 
 void bind_device(py::module_& module) {
@@ -130,6 +154,7 @@ void bind_device(py::module_& module) {
           "time_us", [](Device& device) { return device.get().time_us(); },
           "The device's clock, in microseconds since it was opened.");
   bind_memory(module);
+  bind_host_memory(module);
 }
 
 }  // namespace hoist_python

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "common.hpp"
@@ -40,6 +41,13 @@ struct Memory {
   Memory(std::shared_ptr<Device> of, std::uint64_t bytes) : device(std::move(of)), memory(device->get(), bytes) {}
 };
 
+// Pinned host memory of the caller's own.
+struct HostMemory {
+  std::shared_ptr<Device> device;
+  hoist::HostMemory memory;
+  HostMemory(std::shared_ptr<Device> of, std::uint64_t bytes) : device(std::move(of)), memory(device->get(), bytes) {}
+};
+
 // The first exception of a stream's Python functions, until somebody asks.
 class Failure {
  public:
@@ -59,7 +67,7 @@ class Failure {
 
 class Stream {
  public:
-  Stream(std::shared_ptr<Device> device, hoist::Stream stream);
+  Stream(std::shared_ptr<Device> device, hoist::Stream stream, std::optional<std::uintptr_t> native = std::nullopt);
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
@@ -72,6 +80,9 @@ class Stream {
   // For clean-up, where a failure of the past must not stand in the way.
   hoist::Stream& raw() { return stream_; }
   void wait();
+  [[nodiscard]] const std::shared_ptr<Device>& device() const { return device_; }
+  // Of a wrapped stream: the caller's own.
+  [[nodiscard]] std::optional<std::uintptr_t> native() const { return native_; }
   // Held until the stream has been waited for.
   void keep(std::unique_ptr<Buffer> buffer) { kept_.push_back(std::move(buffer)); }
   void submit_host(const py::object& function, double modelled_us, const py::args& arguments);
@@ -79,6 +90,7 @@ class Stream {
  private:
   std::shared_ptr<Device> device_;
   hoist::Stream stream_;
+  std::optional<std::uintptr_t> native_;
   std::shared_ptr<Failure> failure_ = std::make_shared<Failure>();
   std::vector<std::unique_ptr<Buffer>> kept_;
 };

@@ -17,6 +17,8 @@ PYBIND11_MODULE(_hoist, module) {
   bind_stream(module);
   bind_manager(module);
   bind_step(module);
+  bind_dlpack(module);
+  bind_timing(module);
   bind_plan(module);
   bind_checkpoint(module);
 }

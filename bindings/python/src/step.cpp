@@ -51,6 +51,10 @@ class Step {
         unit->take_loans_back();
       } catch (const py::buffer_error&) {  // kept: the next step is refused while they live
       }
+      try {
+        unit->join_consumers();
+      } catch (const hoist::Exception&) {  // the device is lost, and its streams with it
+      }
     }
     without_gil([&] { static_cast<void>(hoist_step_abort(state_->manager.get(), stream_->raw().get()) == HOIST_OK); });
   }
@@ -86,6 +90,7 @@ class Unit {
     open->owner = step_->state();
     open->host_addressable = step_->state()->device->host_addressable();
     open->always_open = step_->state()->device->always_open();
+    open->stream = stream_;
     for (const hoist_tensor_view_t& tensor : hoist::UnitView(view)) open->tensors.push_back(tensor);
     step_->unit = open;
     return {open};
@@ -93,6 +98,7 @@ class Unit {
   void exit(const py::object& kind) {
     if (!kind.is_none()) return;
     step_->unit->take_loans_back();
+    step_->unit->join_consumers();
     step_->unit->open = false;
     hoist::Stream& stream = stream_->checked();
     Step::call([&] { return hoist_unit_end(step_->state()->manager.get(), unit_, stream.get()); });

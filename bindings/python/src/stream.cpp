@@ -106,7 +106,7 @@ void submit_fill(Stream& stream, const py::object& dst, std::uint8_t value) {
 
 std::shared_ptr<Stream> wrap(const std::shared_ptr<Device>& device, std::uintptr_t native) {
   hoist::Stream made = hoist::Stream::wrap(device->get(), reinterpret_cast<void*>(native));
-  return std::make_shared<Stream>(device, std::move(made));
+  return std::make_shared<Stream>(device, std::move(made), native);
 }
 
 void bind_events(py::module_& module) {
@@ -128,8 +128,8 @@ void bind_events(py::module_& module) {
 
 }  // namespace
 
-Stream::Stream(std::shared_ptr<Device> device, hoist::Stream stream)
-    : device_(std::move(device)), stream_(std::move(stream)) {
+Stream::Stream(std::shared_ptr<Device> device, hoist::Stream stream, std::optional<std::uintptr_t> native)
+    : device_(std::move(device)), stream_(std::move(stream)), native_(native) {
   live_streams().insert(this);
 }
 

@@ -22,7 +22,19 @@ std::vector<Loan>& strays() {
   return all;
 }
 
+std::vector<std::shared_ptr<Exported>>& stray_exports() {
+  static auto& all = *new std::vector<std::shared_ptr<Exported>>;
+  return all;
+}
+
 void refuse_strays(const char* where) {
+  auto& exports = stray_exports();
+  exports.erase(std::remove_if(exports.begin(), exports.end(), [](const auto& it) { return it->alive == 0; }),
+                exports.end());
+  if (!exports.empty()) {
+    throw py::buffer_error(std::string(where) + ": a DLPack tensor of " + exports.front()->what +
+                           " is still alive: drop it first");
+  }
   std::vector<Loan>& all = strays();
   all.erase(std::remove_if(all.begin(), all.end(), [](Loan& loan) { return loan.take_back(); }), all.end());
   if (all.empty()) return;
@@ -37,6 +49,7 @@ void OpenUnit::take_loans_back() {
     strays().push_back(std::move(loan));
   }
   loans.clear();
+  take_exports_back(first);
   if (!first.empty()) throw py::buffer_error("an array of " + first + " outlives the unit: drop it or copy it inside");
 }
 

@@ -2,11 +2,14 @@
 // Device memory as Python sees it: memoryviews that are taken back when their time is over.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "common.hpp"
+#include "device.hpp"
 
 namespace hoist_python {
 
@@ -38,10 +41,44 @@ class Loan {
   py::object view_;
 };
 
+struct OpenUnit;
+struct Exported;
+
+// A range of device memory as DLPack consumers see it; exports it as often as they ask.
+class DLPackView {
+ public:
+  DLPackView(hoist::dlpack::View view, std::shared_ptr<OpenUnit> unit, std::shared_ptr<Exported> exported)
+      : view_(std::move(view)), unit_(std::move(unit)), exported_(std::move(exported)) {}
+  [[nodiscard]] py::capsule capsule(const py::object& stream, const py::object& max_version, const py::object& device,
+                                    const py::object& copy) const;
+  [[nodiscard]] const hoist::dlpack::View& view() const { return view_; }
+
+ private:
+  void order(const py::object& stream) const;
+
+  hoist::dlpack::View view_;
+  std::shared_ptr<OpenUnit> unit_;  // null for memory of the caller's own
+  std::shared_ptr<Exported> exported_;
+};
+
 // Loans that could not be taken back. While there are any, nothing that may move or free device memory is called:
 // the process would end in a fault somewhere else.
 std::vector<Loan>& strays();
+std::vector<std::shared_ptr<Exported>>& stray_exports();
 void refuse_strays(const char* where);
+
+// How many of the DLPack tensors of one view are alive; consumers delete them on threads of their own.
+struct Exported {
+  std::string what;
+  std::atomic<long> alive{0};
+};
+
+// A stream that a consumer of DLPack tensors computes on, and the point up to which it has.
+struct Consumer {
+  std::uintptr_t native;
+  hoist::Stream stream;
+  hoist::Event event;
+};
 
 // A unit that has begun, and the views handed out of it.
 struct OpenUnit {
@@ -52,12 +89,22 @@ struct OpenUnit {
   bool open = true;
   std::vector<hoist_tensor_view_t> tensors;
   std::vector<Loan> loans;
+  std::shared_ptr<Stream> stream;  // that it was begun on
+  std::vector<std::shared_ptr<Exported>> exports;
+  std::vector<Consumer> consumers;  // other streams than its own
 
   void check() const {
     if (!open) raise(HOIST_ERROR_STALE, "hoist.UnitView", "unit " + name + " has ended", "use views inside it");
   }
   // Before the unit ends: BufferError where an array of a view is still alive.
   void take_loans_back();
+  // The consumer's stream comes after what has been submitted to the unit's.
+  void order_consumer(std::uintptr_t native);
+  // The unit's stream comes after what consumers have submitted to theirs.
+  void join_consumers();
+
+ private:
+  void take_exports_back(std::string& first);
 };
 
 struct TensorView {

@@ -7,7 +7,6 @@
 namespace encoder {
 namespace {
 
-constexpr std::int64_t head_width = 32;  // MiniLM: 12 heads of 32
 constexpr double layer_norm_epsilon = 1e-12;
 
 using ConstMatrix = Eigen::Map<const Matrix>;

@@ -13,6 +13,8 @@ namespace encoder {
 
 using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
+inline constexpr std::int64_t head_width = 32;  // MiniLM: 12 heads of 32
+
 // The tokens of all sentences, one row each, and where each sentence begins.
 class Forward {
  public:

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "forward.hpp"
+#include "device.hpp"
 #include "hoist/hoist.hpp"
 #include "model.hpp"
 #include "options.hpp"
@@ -18,31 +18,8 @@ namespace {
 
 enum Exit { ok = 0, check_failed = 1, bad_input = 2, infeasible = 3 };
 
-// A copy on the host device is a memcpy, too fast to show anything: slow it down to a link's pace.
-constexpr const char* throttle = "?h2d_gbps=2&d2h_gbps=2";
-
-hoist::Device open_device(const std::string& name) {
-  const bool plain_host = name.rfind("host:", 0) == 0 && name.find('?') == std::string::npos;
-  hoist::Device device(plain_host ? name + throttle : name);
-  const hoist_device_properties_t facts = device.query();
-  if ((facts.capabilities & HOIST_CAPABILITY_HOST_ADDRESSABLE) == 0) {
-    std::printf(
-        "device     %s holds bytes where this demo's arithmetic, which runs on the CPU, cannot read them: "
-        "using host:0 instead\n",
-        facts.name);
-    return open_device("host:0");
-  }
-  if ((facts.capabilities & HOIST_CAPABILITY_NO_BYTES) != 0) {
-    throw std::invalid_argument(name + " moves no bytes, so there is nothing to compute with");
-  }
-  std::printf("device     %s, %s%s\n", facts.name, facts.description,
-              plain_host ? "; link throttled to 2 GB/s, as the host device's own is a memcpy" : "");
-  return device;
-}
-
-encoder::Matrix resident_embeddings(const hoist::Device& device, const encoder::Model& model,
-                                    const std::vector<encoder::Sentence>& sentences) {
-  encoder::Run run(device, model, sentences, "100%");
+encoder::Matrix resident_embeddings(const encoder::Place& place, const encoder::Model& model) {
+  encoder::Run run(place.device, model, place.arithmetic(), "100%");
   run.reach_serving();
   return run.results().back();
 }
@@ -52,10 +29,10 @@ int demo(const encoder::Options& options) {
   const encoder::Model model(checkpoint);
   const auto sentences = encoder::read_sentences(options.data, model.vocabulary(), model.positions(), model.hidden());
   encoder::print_model(options.model, model, sentences);
-  const hoist::Device device = open_device(options.device);
-  const encoder::Matrix resident = resident_embeddings(device, model, sentences);
+  const auto place = encoder::choose_place(options.device, model, sentences);
+  const encoder::Matrix resident = resident_embeddings(*place, model);
 
-  encoder::Run run(device, model, sentences, options.budget);
+  encoder::Run run(place->device, model, place->arithmetic(), options.budget);
   run.reach_serving();
   encoder::print_plan(run.manager(), model);
   const encoder::Measured measured = run.serve(options.steps, options.trace, encoder::progress_bar());

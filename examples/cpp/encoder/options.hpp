@@ -12,7 +12,7 @@ struct Options {
   std::string data;
   std::string budget = "40%";
   std::string trace;
-  std::string device = "host:0";
+  std::string device;  // "": cuda:0 where a GPU is, else host:0
   unsigned steps = 10;
 };
 

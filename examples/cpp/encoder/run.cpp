@@ -2,6 +2,7 @@
 #include "run.hpp"
 
 #include <stdexcept>
+#include <utility>
 
 namespace encoder {
 namespace {
@@ -19,12 +20,12 @@ hoist::Budget make_budget(const hoist::Device& device, const std::string& budget
 
 }  // namespace
 
-Run::Run(const hoist::Device& device, const Model& model, const std::vector<Sentence>& sentences,
+Run::Run(const hoist::Device& device, const Model& model, std::unique_ptr<Arithmetic> arithmetic,
          const std::string& budget)
     : model_(model),
-      stream_(device),
+      arithmetic_(std::move(arithmetic)),
+      stream_(arithmetic_->make_stream()),
       manager_(device, make_budget(device, budget)),
-      forward_(model, sentences),
       begin_(device),
       end_(device) {
   add_units();
@@ -49,8 +50,7 @@ void Run::submit_unit(hoist::Step& step, std::size_t number) {
   const hoist::Unit scope = step.unit(units_[number], stream_);
   std::vector<const float*> weights;
   for (const hoist_tensor_view_t& view : scope.view()) weights.push_back(static_cast<const float*>(view.data));
-  const Unit& unit = model_.units()[number];
-  stream_.submit_host([this, &unit, weights = std::move(weights)] { forward_.run(unit, weights); }, 0.0);
+  arithmetic_->submit(model_.units()[number], std::move(weights), stream_);
 }
 
 void Run::step() {
@@ -58,8 +58,7 @@ void Run::step() {
   const std::size_t place = results_.size() - 1;
   hoist::Step scope(manager_, stream_);
   for (std::size_t number = 0; number < units_.size(); ++number) submit_unit(scope, number);
-  // In stream order too: the next step must not overwrite the embeddings before they are copied out.
-  stream_.submit_host([this, place] { results_[place] = forward_.embeddings(); }, 0.0);
+  arithmetic_->submit_embeddings(results_[place], stream_);
   scope.end();
 }
 

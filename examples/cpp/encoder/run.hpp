@@ -4,13 +4,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "forward.hpp"
+#include "arithmetic.hpp"
 #include "hoist/hoist.hpp"
 #include "model.hpp"
-#include "sentences.hpp"
 
 namespace encoder {
 
@@ -25,9 +25,8 @@ struct Measured {
 
 class Run {
  public:
-  // Weights are copied to pinned memory here; compute happens in host functions, so the device must be
-  // host-addressable. Model and sentences must outlive the run.
-  Run(const hoist::Device& device, const Model& model, const std::vector<Sentence>& sentences,
+  // Weights are copied to pinned memory here. Device and model must outlive the run.
+  Run(const hoist::Device& device, const Model& model, std::unique_ptr<Arithmetic> arithmetic,
       const std::string& budget);
 
   // Discovery and profiling: steps until the plan made from measured times is served.
@@ -45,10 +44,10 @@ class Run {
   void submit_unit(hoist::Step& step, std::size_t number);
 
   const Model& model_;
+  std::unique_ptr<Arithmetic> arithmetic_;
   hoist::Stream stream_;
   hoist::Manager manager_;
   std::vector<hoist_unit_t> units_;
-  Forward forward_;
   std::vector<Matrix> results_;
   hoist::Event begin_, end_;
 };

@@ -2,6 +2,7 @@
 #include "backends/cuda/cuda_device.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <memory>
 #include <string_view>
@@ -67,6 +68,14 @@ void CudaDevice::describe(std::uint32_t index, hoist_device_properties_t& out) {
   out.memory_bytes = facts.memory_bytes;
   out.alignment = alignment;
   out.capabilities = HOIST_CAPABILITY_ASYNC | HOIST_CAPABILITY_BATCH | HOIST_CAPABILITY_WRAP;
+  constexpr std::int32_t dlpack_cuda = 2;
+  out.dlpack_type = dlpack_cuda;
+  out.dlpack_index = static_cast<std::int32_t>(index);
+  // The kernel writes letters in lower case.
+  if (driver().cuDeviceGetPCIBusId(out.pci_address, sizeof out.pci_address, facts.device) != CUDA_SUCCESS) {
+    out.pci_address[0] = '\0';
+  }
+  for (char& letter : out.pci_address) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
 }
 
 void CudaDevice::query_memory(std::uint64_t& free, std::uint64_t& total) const {

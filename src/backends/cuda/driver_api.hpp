@@ -78,6 +78,7 @@ constexpr unsigned CU_MEMHOSTREGISTER_PORTABLE = 1;
   X(cuDeviceGet, 2000, CUdevice*, int)                                        \
   X(cuDeviceGetName, 2000, char*, int, CUdevice)                              \
   X(cuDeviceGetAttribute, 2000, int*, CUdevice_attribute, CUdevice)           \
+  X(cuDeviceGetPCIBusId, 4010, char*, int, CUdevice)                          \
   X(cuDeviceTotalMem, 3020, std::size_t*, CUdevice)                           \
   X(cuDevicePrimaryCtxRetain, 7000, CUcontext*, CUdevice)                     \
   X(cuDevicePrimaryCtxRelease, 11000, CUdevice)                               \

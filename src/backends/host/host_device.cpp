@@ -63,6 +63,11 @@ void HostDevice::describe(std::uint32_t index, const Options& options, hoist_dev
   if (options.mode == Mode::guarded) out.capabilities |= HOIST_CAPABILITY_ACCESS;
   if (options.mode == Mode::virtual_) out.capabilities |= HOIST_CAPABILITY_VIRTUAL_CLOCK;
   if (!options.move_bytes) out.capabilities |= HOIST_CAPABILITY_NO_BYTES;
+  // Views are for threads that may touch the bytes at any time.
+  constexpr std::int32_t dlpack_cpu = 1;
+  out.dlpack_type = options.move_bytes && options.mode != Mode::guarded ? dlpack_cpu : 0;
+  out.dlpack_index = 0;
+  out.pci_address[0] = '\0';
 }
 
 void HostDevice::set(std::string_view name, std::string_view given) {

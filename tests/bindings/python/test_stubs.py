@@ -10,7 +10,7 @@ import hoist
 from hoist import _hoist
 
 STUB = ast.parse((Path(hoist.__file__).parent / "_hoist.pyi").read_text())
-SPECIAL = {"__init__", "__enter__", "__exit__", "__len__", "__getitem__", "__iter__"}
+SPECIAL = {"__init__", "__enter__", "__exit__", "__len__", "__getitem__", "__iter__", "__dlpack__", "__dlpack_device__"}
 
 
 def stub_members(node):

@@ -158,6 +158,10 @@ Result move(std::uintptr_t dst, std::uintptr_t src, std::size_t bytes) {
   std::memcpy(reinterpret_cast<void*>(dst), reinterpret_cast<const void*>(src), bytes);
   return broken();
 }
+Result pci_address(char* out, int bytes, int) {
+  std::snprintf(out, static_cast<std::size_t>(bytes), "0000:3B:00.0");
+  return 0;
+}
 Result copy_up(unsigned long long dst, const void* src, std::size_t bytes, void*) {
   const Result result = known(dst, bytes);
   return result != 0 ? result : move(dst, reinterpret_cast<std::uintptr_t>(src), bytes);
@@ -244,6 +248,7 @@ void* any(Function* function) {
                                    {"cuDeviceGet", any(device_get)},
                                    {"cuDeviceGetName", any(device_name)},
                                    {"cuDeviceGetAttribute", any(attribute)},
+                                   {"cuDeviceGetPCIBusId", any(pci_address)},
                                    {"cuDeviceTotalMem", any(total_memory)},
                                    {"cuDevicePrimaryCtxRetain", any(retain)},
                                    {"cuDevicePrimaryCtxRelease", any(release)},

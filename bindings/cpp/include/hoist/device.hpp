@@ -10,6 +10,7 @@
 #include "hoist/device.h"
 #include "hoist/device_ops.h"
 #include "hoist/handle.hpp"
+#include "hoist/host_memory.h"
 #include "hoist/plugin.h"
 
 namespace hoist {
@@ -97,6 +98,31 @@ class Memory {
   };
   std::unique_ptr<void, Free> memory_;
   std::uint64_t bytes_;
+};
+
+// Pinned host memory for copies of the caller's own. The device must outlive it.
+class HostMemory {
+ public:
+  HostMemory(const Device& device, std::uint64_t bytes) : memory_(nullptr, Free{device.get()}), bytes_(bytes) {
+    void* memory = nullptr;
+    int pinned = 0;
+    check(hoist_host_memory_create(device.get(), bytes, &memory, &pinned));
+    memory_.reset(memory);
+    pinned_ = pinned != 0;
+  }
+  [[nodiscard]] void* data() const noexcept { return memory_.get(); }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+  // False where the device refused: copies are slow then.
+  [[nodiscard]] bool pinned() const noexcept { return pinned_; }
+
+ private:
+  struct Free {
+    hoist_device_t* device;
+    void operator()(void* memory) const noexcept { hoist_host_memory_destroy(device, memory); }
+  };
+  std::unique_ptr<void, Free> memory_;
+  std::uint64_t bytes_;
+  bool pinned_ = false;
 };
 
 class Stream;

@@ -5,6 +5,7 @@
 
 #include "hoist/checkpoint.hpp"
 #include "hoist/device.hpp"
+#include "hoist/dlpack.hpp"
 #include "hoist/error.hpp"
 #include "hoist/manager.hpp"
 #include "hoist/plan.hpp"

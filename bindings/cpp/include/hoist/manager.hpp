@@ -8,6 +8,7 @@
 #include "hoist/device.hpp"
 #include "hoist/handle.hpp"
 #include "hoist/manager.h"
+#include "hoist/timing.h"
 #include "hoist/trace.h"
 
 namespace hoist {
@@ -99,6 +100,16 @@ class Manager : public detail::Handle<hoist_manager_t, hoist_manager_destroy> {
   void trace_begin(std::uint64_t event_limit) { check(hoist_trace_begin(get(), event_limit)); }
   void trace_end(const std::string& path) { check(hoist_trace_end(get(), path.c_str())); }
   void trace_drop() { check(hoist_trace_end(get(), nullptr)); }
+
+  void timing_begin(std::uint32_t step_limit) { check(hoist_timing_begin(get(), step_limit)); }
+  void timing_update() { check(hoist_timing_update(get())); }
+  [[nodiscard]] hoist_unit_timing_t timing(hoist_unit_t unit) const {
+    hoist_unit_timing_t timing{};
+    timing.struct_size = sizeof timing;
+    check(hoist_timing_query(get(), unit, &timing));
+    return timing;
+  }
+  void timing_end() { check(hoist_timing_end(get())); }
 
  private:
   static hoist_manager_t* joined(const Device& device, const Budget& budget) {

@@ -148,12 +148,15 @@ pub struct hoist_device_properties_t {
     pub memory_bytes: u64,
     pub alignment: u64,
     pub capabilities: u64,
+    pub dlpack_type: i32,
+    pub dlpack_index: i32,
+    pub pci_address: [::core::ffi::c_char; 16usize],
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
     [
         "Size of hoist_device_properties_t",
-    ][::core::mem::size_of::<hoist_device_properties_t>() - 224usize];
+    ][::core::mem::size_of::<hoist_device_properties_t>() - 248usize];
     [
         "Alignment of hoist_device_properties_t",
     ][::core::mem::align_of::<hoist_device_properties_t>() - 8usize];
@@ -175,6 +178,15 @@ const _: () = {
     [
         "Offset of field: hoist_device_properties_t::capabilities",
     ][::core::mem::offset_of!(hoist_device_properties_t, capabilities) - 216usize];
+    [
+        "Offset of field: hoist_device_properties_t::dlpack_type",
+    ][::core::mem::offset_of!(hoist_device_properties_t, dlpack_type) - 224usize];
+    [
+        "Offset of field: hoist_device_properties_t::dlpack_index",
+    ][::core::mem::offset_of!(hoist_device_properties_t, dlpack_index) - 228usize];
+    [
+        "Offset of field: hoist_device_properties_t::pci_address",
+    ][::core::mem::offset_of!(hoist_device_properties_t, pci_address) - 232usize];
 };
 impl Default for hoist_device_properties_t {
     fn default() -> Self {
@@ -471,12 +483,13 @@ pub struct hoist_budget_status_t {
     pub bound_us: f64,
     pub last_step_us: f64,
     pub last_stall_us: f64,
+    pub pageable_bytes: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
     [
         "Size of hoist_budget_status_t",
-    ][::core::mem::size_of::<hoist_budget_status_t>() - 176usize];
+    ][::core::mem::size_of::<hoist_budget_status_t>() - 184usize];
     [
         "Alignment of hoist_budget_status_t",
     ][::core::mem::align_of::<hoist_budget_status_t>() - 8usize];
@@ -549,6 +562,9 @@ const _: () = {
     [
         "Offset of field: hoist_budget_status_t::last_stall_us",
     ][::core::mem::offset_of!(hoist_budget_status_t, last_stall_us) - 168usize];
+    [
+        "Offset of field: hoist_budget_status_t::pageable_bytes",
+    ][::core::mem::offset_of!(hoist_budget_status_t, pageable_bytes) - 176usize];
 };
 impl Default for hoist_budget_status_t {
     fn default() -> Self {
@@ -660,6 +676,20 @@ extern "C" {
         name: *const ::core::ffi::c_char,
         out_index: *mut u64,
     ) -> hoist_status_t;
+}
+extern "C" {
+    pub fn hoist_host_memory_create(
+        device: *mut hoist_device_t,
+        bytes: u64,
+        out_memory: *mut *mut ::core::ffi::c_void,
+        out_pinned: *mut ::core::ffi::c_int,
+    ) -> hoist_status_t;
+}
+extern "C" {
+    pub fn hoist_host_memory_destroy(
+        device: *mut hoist_device_t,
+        memory: *mut ::core::ffi::c_void,
+    );
 }
 #[repr(C)]
 #[derive(Debug)]
@@ -1298,6 +1328,86 @@ extern "C" {
         manager: *mut hoist_manager_t,
         stream: *mut hoist_stream_t,
     ) -> hoist_status_t;
+}
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct hoist_unit_timing_t {
+    pub struct_size: usize,
+    pub steps: u64,
+    pub compute_min_us: f64,
+    pub compute_median_us: f64,
+    pub compute_max_us: f64,
+    pub transfer_min_us: f64,
+    pub transfer_median_us: f64,
+    pub transfer_max_us: f64,
+    pub wait_min_us: f64,
+    pub wait_median_us: f64,
+    pub wait_max_us: f64,
+    pub transfer_bytes: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    [
+        "Size of hoist_unit_timing_t",
+    ][::core::mem::size_of::<hoist_unit_timing_t>() - 96usize];
+    [
+        "Alignment of hoist_unit_timing_t",
+    ][::core::mem::align_of::<hoist_unit_timing_t>() - 8usize];
+    [
+        "Offset of field: hoist_unit_timing_t::struct_size",
+    ][::core::mem::offset_of!(hoist_unit_timing_t, struct_size) - 0usize];
+    [
+        "Offset of field: hoist_unit_timing_t::steps",
+    ][::core::mem::offset_of!(hoist_unit_timing_t, steps) - 8usize];
+    [
+        "Offset of field: hoist_unit_timing_t::compute_min_us",
+    ][::core::mem::offset_of!(hoist_unit_timing_t, compute_min_us) - 16usize];
+    [
+        "Offset of field: hoist_unit_timing_t::compute_median_us",
+    ][::core::mem::offset_of!(hoist_unit_timing_t, compute_median_us) - 24usize];
+    [
+        "Offset of field: hoist_unit_timing_t::compute_max_us",
+    ][::core::mem::offset_of!(hoist_unit_timing_t, compute_max_us) - 32usize];
+    [
+        "Offset of field: hoist_unit_timing_t::transfer_min_us",
+    ][::core::mem::offset_of!(hoist_unit_timing_t, transfer_min_us) - 40usize];
+    [
+        "Offset of field: hoist_unit_timing_t::transfer_median_us",
+    ][::core::mem::offset_of!(hoist_unit_timing_t, transfer_median_us) - 48usize];
+    [
+        "Offset of field: hoist_unit_timing_t::transfer_max_us",
+    ][::core::mem::offset_of!(hoist_unit_timing_t, transfer_max_us) - 56usize];
+    [
+        "Offset of field: hoist_unit_timing_t::wait_min_us",
+    ][::core::mem::offset_of!(hoist_unit_timing_t, wait_min_us) - 64usize];
+    [
+        "Offset of field: hoist_unit_timing_t::wait_median_us",
+    ][::core::mem::offset_of!(hoist_unit_timing_t, wait_median_us) - 72usize];
+    [
+        "Offset of field: hoist_unit_timing_t::wait_max_us",
+    ][::core::mem::offset_of!(hoist_unit_timing_t, wait_max_us) - 80usize];
+    [
+        "Offset of field: hoist_unit_timing_t::transfer_bytes",
+    ][::core::mem::offset_of!(hoist_unit_timing_t, transfer_bytes) - 88usize];
+};
+extern "C" {
+    pub fn hoist_timing_begin(
+        manager: *mut hoist_manager_t,
+        step_limit: u32,
+    ) -> hoist_status_t;
+}
+extern "C" {
+    pub fn hoist_timing_update(manager: *mut hoist_manager_t) -> hoist_status_t;
+}
+extern "C" {
+    pub fn hoist_timing_query(
+        manager: *mut hoist_manager_t,
+        unit: hoist_unit_t,
+        out_timing: *mut hoist_unit_timing_t,
+    ) -> hoist_status_t;
+}
+extern "C" {
+    pub fn hoist_timing_end(manager: *mut hoist_manager_t) -> hoist_status_t;
 }
 extern "C" {
     pub fn hoist_trace_begin(

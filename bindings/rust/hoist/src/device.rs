@@ -29,6 +29,12 @@ pub struct DeviceProperties {
     pub alignment: u64,
     /// Bits of `hoist_sys::hoist_capability_t`.
     pub capabilities: u64,
+    /// DLPack's number for this kind of device; 0: its memory has no views.
+    pub dlpack_type: i32,
+    /// DLPack's index of the device.
+    pub dlpack_index: i32,
+    /// Where it is plugged in, or "".
+    pub pci_address: String,
 }
 
 impl DeviceProperties {
@@ -40,15 +46,17 @@ impl DeviceProperties {
             ..Default::default()
         };
         check(call(&mut raw))?;
-        // SAFETY: both texts end in a zero byte.
-        let (name, description) =
-            unsafe { (CStr::from_ptr(raw.name.as_ptr()), CStr::from_ptr(raw.description.as_ptr())) };
+        // SAFETY: all texts end in a zero byte.
+        let text = |raw: *const std::ffi::c_char| unsafe { CStr::from_ptr(raw) }.to_string_lossy().into_owned();
         Ok(DeviceProperties {
-            name: name.to_string_lossy().into_owned(),
-            description: description.to_string_lossy().into_owned(),
+            name: text(raw.name.as_ptr()),
+            description: text(raw.description.as_ptr()),
             memory_bytes: raw.memory_bytes,
             alignment: raw.alignment,
             capabilities: raw.capabilities,
+            dlpack_type: raw.dlpack_type,
+            dlpack_index: raw.dlpack_index,
+            pci_address: text(raw.pci_address.as_ptr()),
         })
     }
 
@@ -129,6 +137,14 @@ impl Device {
         check(unsafe { sys::hoist_memory_create(self.as_ptr(), bytes, &mut memory) })?;
         Ok(Memory { device: self.as_ptr(), memory, bytes, of: PhantomData })
     }
+
+    /// Takes host memory that is pinned for the device, for copies of the caller's own: zeros.
+    pub fn host_memory(&self, bytes: u64) -> Result<HostMemory<'_>> {
+        let (mut memory, mut pinned) = (std::ptr::null_mut(), 0);
+        // SAFETY: both places are valid.
+        check(unsafe { sys::hoist_host_memory_create(self.as_ptr(), bytes, &mut memory, &mut pinned) })?;
+        Ok(HostMemory { device: self.as_ptr(), memory, bytes, pinned: pinned != 0, of: PhantomData })
+    }
 }
 
 /// Device memory. Whoever submits work on it (which is unsafe) makes sure that it has run before the drop.
@@ -157,5 +173,39 @@ impl Drop for Memory<'_> {
     fn drop(&mut self) {
         // SAFETY: it came from this device, which the lifetime keeps open.
         unsafe { sys::hoist_memory_destroy(self.device, self.memory) }
+    }
+}
+
+/// Pinned host memory. Whoever submits work on it (which is unsafe) makes sure that it has run before the drop.
+pub struct HostMemory<'d> {
+    device: *mut sys::hoist_device_t,
+    memory: *mut c_void,
+    bytes: u64,
+    pinned: bool,
+    of: PhantomData<&'d Device>,
+}
+// SAFETY: freeing is @threadsafe, and a pointer is only dereferenced in unsafe code.
+unsafe impl Send for HostMemory<'_> {}
+unsafe impl Sync for HostMemory<'_> {}
+
+impl HostMemory<'_> {
+    /// The first byte; null for none.
+    pub fn as_ptr(&self) -> *mut c_void {
+        self.memory
+    }
+    /// Its size.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+    /// False where the device refused to pin it: copies are slow then.
+    pub fn pinned(&self) -> bool {
+        self.pinned
+    }
+}
+
+impl Drop for HostMemory<'_> {
+    fn drop(&mut self) {
+        // SAFETY: it came from this device, which the lifetime keeps open.
+        unsafe { sys::hoist_host_memory_destroy(self.device, self.memory) }
     }
 }

@@ -39,9 +39,9 @@ mod stream;
 
 pub use budget::{Budget, BudgetOptions, BudgetStatus, Phase};
 pub use checkpoint::{Checkpoint, CheckpointTensor, TensorBytes};
-pub use device::{device_count, device_properties, plugin_load, Device, DeviceProperties, Memory};
+pub use device::{device_count, device_properties, plugin_load, Device, DeviceProperties, HostMemory, Memory};
 pub use error::{log_set, status_string, version_abi, version_string, Code, Error, LogLevel, Result};
-pub use manager::{Manager, Source, TensorClass, TensorId, TensorInfo, UnitId, UseMode};
+pub use manager::{Manager, Source, TensorClass, TensorId, TensorInfo, UnitId, UnitTiming, UseMode};
 pub use plan::{Plan, PlanResult, Problem, ReplanState, ReplanStatus};
 pub use step::{HostTensors, Step, TensorView, Unit};
 pub use stream::{elapsed_us, CopyKind, Event, Stream};

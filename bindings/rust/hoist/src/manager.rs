@@ -12,6 +12,8 @@ use std::path::Path;
 pub use hoist_sys::hoist_tensor_class_t as TensorClass;
 /// What a unit does with a tensor.
 pub use hoist_sys::hoist_use_mode_t as UseMode;
+/// Times of one unit in µs, over the steps that were kept.
+pub use hoist_sys::hoist_unit_timing_t as UnitTiming;
 
 /// A unit of a manager, from 0 in the order of adding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -269,6 +271,32 @@ impl Manager {
         let raw = path.as_ref().map_or(std::ptr::null(), |path| path.as_ptr());
         // SAFETY: the path is read during the call only.
         check(unsafe { sys::hoist_trace_end(self.handle, raw) })
+    }
+
+    /// Starts collecting times of units over the newest steps, or forgets what was collected; 0: the library's limit.
+    pub fn timing_begin(&mut self, step_limit: u32) -> Result<()> {
+        // SAFETY: the handle is live.
+        check(unsafe { sys::hoist_timing_begin(self.handle, step_limit) })
+    }
+
+    /// Takes in the times of all that the device has reached by now.
+    pub fn timing_update(&mut self) -> Result<()> {
+        // SAFETY: the handle is live.
+        check(unsafe { sys::hoist_timing_update(self.handle) })
+    }
+
+    /// A unit's times, over steps that were reached at the last update.
+    pub fn timing(&self, unit: UnitId) -> Result<UnitTiming> {
+        let mut timing = UnitTiming { struct_size: std::mem::size_of::<UnitTiming>(), ..Default::default() };
+        // SAFETY: the struct's size is set.
+        check(unsafe { sys::hoist_timing_query(self.handle, unit.0, &mut timing) })?;
+        Ok(timing)
+    }
+
+    /// Ends collecting and forgets all.
+    pub fn timing_end(&mut self) -> Result<()> {
+        // SAFETY: the handle is live.
+        check(unsafe { sys::hoist_timing_end(self.handle) })
     }
 }
 

@@ -142,13 +142,15 @@ typedef struct hoist_budget_status_t {
   double last_step_us;          /**< Of the newest step whose end has been reached: from its begin to the next begin's
                                      place on the device, that is the period of steps. 0: none yet. */
   double last_stall_us;         /**< Waiting for bytes in that step. */
+  uint64_t pageable_bytes;      /**< Of pinned_bytes and adopted_bytes, what the device refused to pin: copies of it are
+                                     right, but slow. */
 } hoist_budget_status_t;
 
 /** Initialiser of a ::hoist_budget_status_t. @since 0.1 */
 #define HOIST_BUDGET_STATUS_INIT                                                                                      \
   {                                                                                                                   \
     sizeof(hoist_budget_status_t), HOIST_PHASE_BUILDING, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, 0.0, \
-        0.0, 0.0                                                                                                      \
+        0.0, 0.0, 0                                                                                                   \
   }
 
 /**

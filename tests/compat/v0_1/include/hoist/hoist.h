@@ -9,11 +9,13 @@
 #include "hoist/budget.h"
 #include "hoist/checkpoint.h"
 #include "hoist/device.h"
+#include "hoist/host_memory.h"
 #include "hoist/manager.h"
 #include "hoist/plan.h"
 #include "hoist/plugin.h"
 #include "hoist/status.h"
 #include "hoist/step.h"
+#include "hoist/timing.h"
 #include "hoist/trace.h"
 #include "hoist/version.h"
 

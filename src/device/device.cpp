@@ -19,6 +19,11 @@ Device::Device(const hoist_device_ops_t& ops, std::string name, void* self)
     if (properties_.alignment == 0 || (properties_.alignment & (properties_.alignment - 1)) != 0) {
       fail(HOIST_ERROR_DEVICE, text(name_, ": query: alignment is ", properties_.alignment), "give a power of two");
     }
+    const std::uint64_t granularity = properties_.granularity;
+    if (has(HOIST_CAPABILITY_REMAP) && (granularity == 0 || granularity % properties_.alignment != 0)) {
+      fail(HOIST_ERROR_DEVICE, text(name_, ": query: granularity is ", granularity),
+           "give a multiple of the alignment");
+    }
   } catch (...) {
     ops_.close(self_);
     throw;
@@ -154,6 +159,75 @@ void Device::access_begin(void* stream, void* memory, std::uint64_t bytes) {
 void Device::access_end(void* stream, void* memory, std::uint64_t bytes) {
   if (bytes == 0 || !has(HOIST_CAPABILITY_ACCESS)) return;
   check(ops_.access_end(self_, stream, memory, bytes), "access_end");
+}
+
+void* Device::handle_create(std::uint64_t bytes) {
+  void* handle = nullptr;
+  check(ops_.handle_create(self_, bytes, &handle), "handle_create");
+  return handle;
+}
+
+void Device::handle_destroy(void* handle) noexcept {
+  if (!is_parents()) ops_.handle_destroy(self_, handle);
+}
+
+void* Device::address_reserve(std::uint64_t bytes) {
+  void* address = nullptr;
+  check(ops_.address_reserve(self_, bytes, &address), "address_reserve");
+  return address;
+}
+
+void Device::address_release(void* address, std::uint64_t bytes) noexcept {
+  if (!is_parents()) ops_.address_release(self_, address, bytes);
+}
+
+void Device::memory_map(void* address, std::uint64_t bytes, void* handle) {
+  check(ops_.memory_map(self_, address, bytes, handle), "memory_map");
+}
+
+void Device::memory_unmap(void* address, std::uint64_t bytes) {
+  check(ops_.memory_unmap(self_, address, bytes), "memory_unmap");
+}
+
+std::uint32_t* Device::words_create(std::uint64_t count) {
+  std::uint32_t* words = nullptr;
+  check(ops_.words_create(self_, count, &words), "words_create");
+  return words;
+}
+
+void Device::words_destroy(std::uint32_t* words) noexcept {
+  if (!is_parents()) ops_.words_destroy(self_, words);
+}
+
+void Device::words_submit(void* stream, std::uint64_t count, const hoist_word_op_t* operations) {
+  if (count != 0) check(ops_.words_submit(self_, stream, count, operations), "words_submit");
+}
+
+bool Device::is_capturing(void* stream) {
+  if (!has(HOIST_CAPABILITY_GRAPH)) return false;
+  int capturing = 0;
+  check(ops_.capture_query(self_, stream, &capturing), "capture_query");
+  return capturing != 0;
+}
+
+void Device::capture_begin(void* stream) { check(ops_.capture_begin(self_, stream), "capture_begin"); }
+
+void* Device::capture_end(void* stream) {
+  void* graph = nullptr;
+  check(ops_.capture_end(self_, stream, &graph), "capture_end");
+  return graph;
+}
+
+void Device::graph_launch(void* graph, void* stream) { check(ops_.graph_launch(self_, graph, stream), "graph_launch"); }
+
+void Device::graph_destroy(void* graph) noexcept {
+  if (!is_parents()) ops_.graph_destroy(self_, graph);
+}
+
+void* Device::stream_create_aside() {
+  void* stream = nullptr;
+  check(ops_.stream_create_aside(self_, &stream), "stream_create_aside");
+  return stream;
 }
 
 }  // namespace hoist

@@ -58,6 +58,25 @@ class Device {
   void access_begin(void* stream, void* memory, std::uint64_t bytes);
   void access_end(void* stream, void* memory, std::uint64_t bytes);
 
+  void* handle_create(std::uint64_t bytes);
+  void handle_destroy(void* handle) noexcept;
+  void* address_reserve(std::uint64_t bytes);
+  void address_release(void* address, std::uint64_t bytes) noexcept;
+  void memory_map(void* address, std::uint64_t bytes, void* handle);
+  void memory_unmap(void* address, std::uint64_t bytes);
+
+  std::uint32_t* words_create(std::uint64_t count);
+  void words_destroy(std::uint32_t* words) noexcept;
+  void words_submit(void* stream, std::uint64_t count, const hoist_word_op_t* operations);
+
+  // False on devices without HOIST_CAPABILITY_GRAPH.
+  [[nodiscard]] bool is_capturing(void* stream);
+  void capture_begin(void* stream);
+  void* capture_end(void* stream);
+  void graph_launch(void* graph, void* stream);
+  void graph_destroy(void* graph) noexcept;
+  void* stream_create_aside();
+
  private:
   void check(hoist_status_t status, const char* slot) const;
   [[nodiscard]] bool is_parents() const noexcept;

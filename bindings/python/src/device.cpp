@@ -61,6 +61,7 @@ void bind_properties(py::module_& module) {
       .def_readonly("memory_bytes", &Properties::memory_bytes, "Device memory in all.")
       .def_readonly("alignment", &Properties::alignment, "Sizes and offsets are rounded up to it.")
       .def_readonly("capabilities", &Properties::capabilities, "Bits of Capability.")
+      .def_readonly("granularity", &Properties::granularity, "Sizes of what is mapped are multiples of it; 0: none.")
       .def_readonly("dlpack_type", &Properties::dlpack_type, "DLPack's number for this kind of device; 0: no views.")
       .def_readonly("dlpack_index", &Properties::dlpack_index, "DLPack's index of the device.")
       .def_property_readonly(
@@ -73,6 +74,9 @@ void bind_properties(py::module_& module) {
       .value("ACCESS", HOIST_CAPABILITY_ACCESS)
       .value("VIRTUAL_CLOCK", HOIST_CAPABILITY_VIRTUAL_CLOCK)
       .value("NO_BYTES", HOIST_CAPABILITY_NO_BYTES)
+      .value("REMAP", HOIST_CAPABILITY_REMAP)
+      .value("WORDS", HOIST_CAPABILITY_WORDS)
+      .value("GRAPH", HOIST_CAPABILITY_GRAPH)
       .finalize();
   py::native_enum<hoist_copy_kind_t>(module, "CopyKind", "enum.IntEnum", "Which way a copy goes.")
       .value("H2D", HOIST_COPY_H2D)

@@ -34,6 +34,17 @@ constexpr std::string_view names[] = {"query",
                                       "host_function",
                                       "access_begin",
                                       "access_end",
+                                      "handle_create",
+                                      "address_reserve",
+                                      "memory_map",
+                                      "memory_unmap",
+                                      "words_create",
+                                      "words_submit",
+                                      "capture_query",
+                                      "capture_begin",
+                                      "capture_end",
+                                      "graph_launch",
+                                      "stream_create_aside",
                                       "work"};
 static_assert(std::size(names) == static_cast<std::size_t>(Slot::count));
 
@@ -75,7 +86,7 @@ void Faults::count_down(Slot slot) {
     next = now > 0 ? now - 1 : (now == -1 ? -1 : now + 1);
   } while (!turn.compare_exchange_weak(now, next, std::memory_order_relaxed));
   if (now != 1 && now != -1) return;
-  const bool memory = slot == Slot::memory_create || slot == Slot::host_register;
+  const bool memory = slot == Slot::memory_create || slot == Slot::host_register || slot == Slot::handle_create;
   fail(memory ? HOIST_ERROR_OUT_OF_MEMORY : HOIST_ERROR_DEVICE,
        text("failure injected at ", names[static_cast<std::size_t>(slot)]), "setting fail to \"\" ends it");
 }

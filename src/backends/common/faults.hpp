@@ -32,6 +32,17 @@ enum class Slot : std::uint8_t {
   host_function,
   access_begin,
   access_end,
+  handle_create,
+  address_reserve,
+  memory_map,
+  memory_unmap,
+  words_create,
+  words_submit,
+  capture_query,
+  capture_begin,
+  capture_end,
+  graph_launch,
+  stream_create_aside,
   work,  // no slot: a copy, fill or host function that was taken fails when it runs, where the device can do that
   count
 };

@@ -12,12 +12,14 @@
 
 namespace hoist_backend {
 
-// Device has Stream, Event, kind_name, count(), describe(index, properties), open(index, options) and a member for each
-// slot.
+// Device has Stream, Event, Handle, Graph, kind_name, count(), describe(index, properties), open(index, options) and a
+// member for each slot.
 template <typename Device>
 class Table {
   using Stream = typename Device::Stream;
   using Event = typename Device::Event;
+  using Handle = typename Device::Handle;
+  using Graph = typename Device::Graph;
 
  public:
   static hoist_status_t init(std::uint32_t requested_abi, const hoist_device_services_t* given,
@@ -175,6 +177,67 @@ class Table {
     return slot(Slot::access_end, self, [&](auto& device) { device.access_end(stream_of(stream), memory, bytes); });
   }
 
+  static hoist_status_t handle_create(void* self, std::uint64_t bytes, void** out) {
+    return slot(Slot::handle_create, self, [&](auto& device) { *out = device.handle_create(bytes); });
+  }
+  static void handle_destroy(void* self, void* handle) {
+    if (handle != nullptr) unfailing([&] { device_of(self).handle_destroy(static_cast<Handle*>(handle)); });
+  }
+  static hoist_status_t address_reserve(void* self, std::uint64_t bytes, void** out) {
+    return slot(Slot::address_reserve, self, [&](auto& device) { *out = device.address_reserve(bytes); });
+  }
+  static void address_release(void* self, void* address, std::uint64_t bytes) {
+    if (address != nullptr) unfailing([&] { device_of(self).address_release(address, bytes); });
+  }
+  static hoist_status_t memory_map(void* self, void* address, std::uint64_t bytes, void* handle) {
+    return slot(Slot::memory_map, self,
+                [&](auto& device) { device.memory_map(address, bytes, *static_cast<Handle*>(handle)); });
+  }
+  static hoist_status_t memory_unmap(void* self, void* address, std::uint64_t bytes) {
+    return slot(Slot::memory_unmap, self, [&](auto& device) { device.memory_unmap(address, bytes); });
+  }
+
+  static hoist_status_t words_create(void* self, std::uint64_t number, std::uint32_t** out) {
+    return slot(Slot::words_create, self, [&](auto& device) { *out = device.words_create(number); });
+  }
+  static void words_destroy(void* self, std::uint32_t* words) {
+    if (words != nullptr) unfailing([&] { device_of(self).words_destroy(words); });
+  }
+  static hoist_status_t words_submit(void* self, void* stream, std::uint64_t number,
+                                     const hoist_word_op_t* operations) {
+    return slot(Slot::words_submit, self,
+                [&](auto& device) { device.words_submit(stream_of(stream), number, operations); });
+  }
+
+  static hoist_status_t capture_query(void* self, void* stream, int* out) {
+    return slot(Slot::capture_query, self,
+                [&](auto& device) { *out = device.is_capturing(stream_of(stream)) ? 1 : 0; });
+  }
+  static hoist_status_t capture_begin(void* self, void* stream) {
+    return slot(Slot::capture_begin, self, [&](auto& device) { device.capture_begin(stream_of(stream)); });
+  }
+  // A capture that is refused its graph has ended all the same.
+  static hoist_status_t capture_end(void* self, void* stream, void** out) {
+    const hoist_status_t status =
+        slot(Slot::capture_end, self, [&](auto& device) { *out = device.capture_end(stream_of(stream)); });
+    if (status == HOIST_OK) return status;
+    unfailing([&] {
+      Device& device = device_of(self);
+      if (device.is_capturing(stream_of(stream))) device.graph_destroy(device.capture_end(stream_of(stream)));
+    });
+    return status;
+  }
+  static hoist_status_t graph_launch(void* self, void* graph, void* stream) {
+    return slot(Slot::graph_launch, self,
+                [&](auto& device) { device.graph_launch(*static_cast<Graph*>(graph), stream_of(stream)); });
+  }
+  static void graph_destroy(void* self, void* graph) {
+    if (graph != nullptr) unfailing([&] { device_of(self).graph_destroy(static_cast<Graph*>(graph)); });
+  }
+  static hoist_status_t stream_create_aside(void* self, void** out) {
+    return slot(Slot::stream_create_aside, self, [&](auto& device) { *out = device.stream_create_aside(); });
+  }
+
   static void fill_table(hoist_device_ops_t& ops) {
     ops = {};
     ops.struct_size = sizeof ops;
@@ -210,6 +273,21 @@ class Table {
     if constexpr (requires { &Device::copy_batch; }) HOIST_FILL(copy_batch);
     if constexpr (requires { &Device::access_begin; }) HOIST_FILL(access_begin);
     if constexpr (requires { &Device::access_end; }) HOIST_FILL(access_end);
+    HOIST_FILL(handle_create);
+    HOIST_FILL(handle_destroy);
+    HOIST_FILL(address_reserve);
+    HOIST_FILL(address_release);
+    HOIST_FILL(memory_map);
+    HOIST_FILL(memory_unmap);
+    HOIST_FILL(words_create);
+    HOIST_FILL(words_destroy);
+    HOIST_FILL(words_submit);
+    HOIST_FILL(capture_query);
+    HOIST_FILL(capture_begin);
+    HOIST_FILL(capture_end);
+    HOIST_FILL(graph_launch);
+    HOIST_FILL(graph_destroy);
+    HOIST_FILL(stream_create_aside);
 #undef HOIST_FILL
   }
 };

@@ -57,7 +57,10 @@ CudaDevice::CudaDevice(std::uint32_t index, const DeviceFacts& facts) : index_(i
 }
 
 // A lost context or a driver that is on its way out at exit is no news here.
-CudaDevice::~CudaDevice() { driver().cuDevicePrimaryCtxRelease(device_); }
+CudaDevice::~CudaDevice() {
+  if (aside_ != nullptr) driver().cuCtxDestroy(aside_);
+  driver().cuDevicePrimaryCtxRelease(device_);
+}
 
 void CudaDevice::describe(std::uint32_t index, hoist_device_properties_t& out) {
   const DeviceFacts& facts = facts_of(index);
@@ -67,7 +70,8 @@ void CudaDevice::describe(std::uint32_t index, hoist_device_properties_t& out) {
                 version % 1000 / 10, driver().cuMemcpyBatchAsync == nullptr ? ", no batches" : "");
   out.memory_bytes = facts.memory_bytes;
   out.alignment = alignment;
-  out.capabilities = HOIST_CAPABILITY_ASYNC | HOIST_CAPABILITY_BATCH | HOIST_CAPABILITY_WRAP;
+  out.capabilities = capabilities_of(facts);
+  out.granularity = facts.granularity;
   constexpr std::int32_t dlpack_cuda = 2;
   out.dlpack_type = dlpack_cuda;
   out.dlpack_index = static_cast<std::int32_t>(index);
@@ -76,6 +80,26 @@ void CudaDevice::describe(std::uint32_t index, hoist_device_properties_t& out) {
     out.pci_address[0] = '\0';
   }
   for (char& letter : out.pci_address) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+}
+
+// What the driver may lack stays away alone.
+std::uint64_t CudaDevice::capabilities_of(const DeviceFacts& facts) {
+  const DriverApi& api = driver();
+  std::uint64_t able = HOIST_CAPABILITY_ASYNC | HOIST_CAPABILITY_BATCH | HOIST_CAPABILITY_WRAP;
+  if (facts.granularity != 0) able |= HOIST_CAPABILITY_REMAP;
+  const bool words = api.cuStreamBatchMemOp != nullptr && api.cuMemHostAlloc != nullptr && api.cuMemFreeHost != nullptr;
+  if (words) able |= HOIST_CAPABILITY_WORDS;
+  const bool graphs = api.cuStreamBeginCapture != nullptr && api.cuStreamEndCapture != nullptr &&
+                      api.cuGraphInstantiateWithFlags != nullptr && api.cuGraphLaunch != nullptr &&
+                      api.cuGraphDestroy != nullptr && api.cuGraphExecDestroy != nullptr &&
+                      api.cuCtxCreate != nullptr && api.cuCtxDestroy != nullptr;
+  if (graphs) able |= HOIST_CAPABILITY_GRAPH;
+  return able;
+}
+
+void CudaDevice::require(hoist_capability_t capability, const char* what) const {
+  if ((capabilities_of(facts_of(index_)) & static_cast<std::uint64_t>(capability)) != 0) return;
+  fail(HOIST_ERROR_UNSUPPORTED, text("the GPU or its driver has no ", what), "install a newer NVIDIA driver");
 }
 
 void CudaDevice::query_memory(std::uint64_t& free, std::uint64_t& total) const {
@@ -99,19 +123,21 @@ double CudaDevice::now_us() const {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - opened_).count();
 }
 
+void CudaDevice::fail_out_of_memory(std::uint64_t bytes) const {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  driver().cuMemGetInfo(&free, &total);
+  fail(HOIST_ERROR_OUT_OF_MEMORY,
+       text("asked for ", bytes, " bytes of device memory; ", free, " of ", total, " are free"),
+       "other processes, and allocators of this one, hold memory too");
+}
+
 void* CudaDevice::memory_create(std::uint64_t bytes) {
   const Current current(context_);
   const OutsideCapture outside;
   CUdeviceptr memory = 0;
   const CUresult result = driver().cuMemAlloc(&memory, std::max<std::uint64_t>(bytes, 1));
-  if (result == CUDA_ERROR_OUT_OF_MEMORY) {
-    std::size_t free = 0;
-    std::size_t total = 0;
-    driver().cuMemGetInfo(&free, &total);
-    fail(HOIST_ERROR_OUT_OF_MEMORY,
-         text("asked for ", bytes, " bytes of device memory; ", free, " of ", total, " are free"),
-         "other processes, and allocators of this one, hold memory too");
-  }
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) fail_out_of_memory(bytes);
   if (result != CUDA_SUCCESS) fail_call(result, "cuMemAlloc", text(bytes, " bytes"));
   return reinterpret_cast<void*>(memory);
 }
@@ -181,6 +207,7 @@ Stream* CudaDevice::stream_create() {
   auto stream = std::make_unique<Stream>();
   check(driver().cuStreamCreate(&stream->handle, CU_STREAM_NON_BLOCKING), "cuStreamCreate", "");
   stream->owned = true;
+  stream->context = context_;
   return stream.release();
 }
 
@@ -194,12 +221,12 @@ Stream* CudaDevice::stream_wrap(void* native) {
          text("stream ", native, " belongs to another device or context than cuda:", index_),
          "give a stream of the device's primary context, which the CUDA runtime uses");
   }
-  return new Stream{handle, false};
+  return new Stream{handle, false, context_};
 }
 
 void CudaDevice::stream_destroy(Stream* stream) {
   const std::unique_ptr<Stream> gone(stream);
-  const Current current(context_);
+  const Current current(stream->context);
   const OutsideCapture outside;
   // A wait would break the user's capture, and captured work has not even been submitted.
   const CUresult waited = !captures(*stream) ? driver().cuStreamSynchronize(stream->handle) : CUDA_SUCCESS;
@@ -209,14 +236,14 @@ void CudaDevice::stream_destroy(Stream* stream) {
 }
 
 void CudaDevice::stream_wait(const Stream& stream) {
-  const Current current(context_);
+  const Current current(stream.context);
   const OutsideCapture outside;
   check(driver().cuStreamSynchronize(stream.handle), "cuStreamSynchronize", "");
 }
 
 void CudaDevice::stream_wait_event(const Stream& stream, const Event& event) {
   if (!event.recorded.load(std::memory_order_acquire)) fail_never_recorded("a stream that waits for it");
-  const Current current(context_);
+  const Current current(stream.context);
   check(driver().cuStreamWaitEvent(stream.handle, event.handle, 0), "cuStreamWaitEvent", "");
 }
 
@@ -236,7 +263,7 @@ void CudaDevice::event_destroy(Event* event) {
 }
 
 void CudaDevice::event_record(Event& event, const Stream& stream) {
-  const Current current(context_);
+  const Current current(stream.context);
   // Nobody could wait for it or ask about it, and the capture would carry marks of a step that never ran.
   if (!stream.owned && captures(stream)) {
     fail(HOIST_ERROR_UNSUPPORTED,
@@ -305,7 +332,7 @@ void CudaDevice::submit_copy(const Stream& stream, hoist_copy_kind_t kind, void*
 }
 
 void CudaDevice::copy(const Stream& stream, hoist_copy_kind_t kind, void* dst, const void* src, std::uint64_t bytes) {
-  const Current current(context_);
+  const Current current(stream.context);
   submit_copy(stream, kind, dst, src, bytes);
 }
 
@@ -316,7 +343,7 @@ void CudaDevice::copy_batch(const Stream& stream, hoist_copy_kind_t kind, std::u
     fail(HOIST_ERROR_INVALID_ARGUMENT, text("kind of copy is ", static_cast<int>(kind)), "give a HOIST_COPY_ value");
   }
   if (count == 0) return;
-  const Current current(context_);
+  const Current current(stream.context);
   // A batch cannot be captured, and the driver refuses the legacy stream: there, copies go one by one.
   if (count == 1 || driver().cuMemcpyBatchAsync == nullptr || stream.handle == nullptr || captures(stream)) {
     for (std::uint64_t i = 0; i < count; ++i) submit_copy(stream, kind, dst[i], src[i], bytes[i]);
@@ -337,14 +364,14 @@ void CudaDevice::copy_batch(const Stream& stream, hoist_copy_kind_t kind, std::u
 }
 
 void CudaDevice::fill(const Stream& stream, void* dst, std::uint8_t value, std::uint64_t bytes) {
-  const Current current(context_);
+  const Current current(stream.context);
   const CUresult result = driver().cuMemsetD8Async(address(dst), value, bytes, stream.handle);
   if (result != CUDA_SUCCESS) fail_call(result, "cuMemsetD8Async", text(bytes, " bytes at ", dst));
 }
 
 void CudaDevice::host_function(const Stream& stream, hoist_host_fn_t function, void* user_data, double) {
   if (function == nullptr) fail(HOIST_ERROR_INVALID_ARGUMENT, "function is NULL");
-  const Current current(context_);
+  const Current current(stream.context);
   check(driver().cuLaunchHostFunc(stream.handle, function, user_data), "cuLaunchHostFunc", "");
 }
 

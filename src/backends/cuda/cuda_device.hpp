@@ -17,7 +17,20 @@ namespace hoist_backend::cuda {
 
 struct Stream {
   CUstream handle = nullptr;
-  bool owned = false;  // else the user's; null is their legacy stream
+  bool owned = false;           // else the user's; null is their legacy stream
+  CUcontext context = nullptr;  // that calls about it are made in
+};
+
+// Memory without an address.
+struct Handle {
+  CUmemGenericAllocationHandle handle = 0;
+  std::uint64_t bytes = 0;
+};
+
+// Captured and made ready to be launched.
+struct Graph {
+  CUgraph graph = nullptr;
+  CUgraphExec exec = nullptr;
 };
 
 struct Event {
@@ -55,6 +68,8 @@ class CudaDevice {
  public:
   using Stream = cuda::Stream;
   using Event = cuda::Event;
+  using Handle = cuda::Handle;
+  using Graph = cuda::Graph;
   static constexpr const char* kind_name = "cuda";
   static std::uint32_t count() { return static_cast<std::uint32_t>(driver_state().devices.size()); }
   static void describe(std::uint32_t index, hoist_device_properties_t& out);
@@ -96,9 +111,33 @@ class CudaDevice {
   void fill(const Stream& stream, void* dst, std::uint8_t value, std::uint64_t bytes);
   void host_function(const Stream& stream, hoist_host_fn_t function, void* user_data, double modelled_us);
 
+  // mapping.cpp
+  Handle* handle_create(std::uint64_t bytes);
+  void handle_destroy(Handle* handle);
+  void* address_reserve(std::uint64_t bytes);
+  void address_release(void* address, std::uint64_t bytes);
+  void memory_map(void* address, std::uint64_t bytes, const Handle& handle);
+  void memory_unmap(void* address, std::uint64_t bytes);
+
+  // graphs.cpp
+  std::uint32_t* words_create(std::uint64_t count);
+  void words_destroy(std::uint32_t* words);
+  void words_submit(const Stream& stream, std::uint64_t count, const hoist_word_op_t* operations);
+  [[nodiscard]] bool is_capturing(const Stream& stream);
+  void capture_begin(const Stream& stream);
+  Graph* capture_end(const Stream& stream);
+  void graph_launch(const Graph& graph, const Stream& stream);
+  void graph_destroy(Graph* graph);
+  Stream* stream_create_aside();
+
  private:
   CudaDevice(std::uint32_t index, const DeviceFacts& facts);
   static const DeviceFacts& facts_of(std::uint32_t index);
+  [[nodiscard]] static std::uint64_t capabilities_of(const DeviceFacts& facts);
+  void require(hoist_capability_t capability, const char* what) const;
+  [[nodiscard]] CUmemLocation here() const;
+  [[noreturn]] void fail_out_of_memory(std::uint64_t bytes) const;
+  CUcontext context_aside();
   [[nodiscard]] static bool is_pinned(const void* memory, std::uint64_t bytes);
   [[nodiscard]] static bool captures(const Stream& stream);
   void submit_copy(const Stream& stream, hoist_copy_kind_t kind, void* dst, const void* src, std::uint64_t bytes);
@@ -107,6 +146,7 @@ class CudaDevice {
   const std::chrono::steady_clock::time_point opened_ = std::chrono::steady_clock::now();
   const CUdevice device_;
   CUcontext context_ = nullptr;
+  CUcontext aside_ = nullptr;  // of streams that launches and waits for the device must not hold up
   Faults faults_;
   std::mutex mutex_;
   std::unordered_map<void*, std::uint64_t> registered_;  // by us: bytes

@@ -72,6 +72,22 @@ void check_first(const DriverApi& api, CUresult result, const char* call, const 
   fail(none ? HOIST_ERROR_NOT_FOUND : HOIST_ERROR_DEVICE, text(call, ": ", words(api, result)), hint);
 }
 
+// 0 where anything is missing.
+std::uint64_t granularity_of(const DriverApi& api, CUdevice device, int index) {
+  const bool whole = api.cuMemGetAllocationGranularity != nullptr && api.cuMemCreate != nullptr &&
+                     api.cuMemRelease != nullptr && api.cuMemAddressReserve != nullptr &&
+                     api.cuMemAddressFree != nullptr && api.cuMemMap != nullptr && api.cuMemSetAccess != nullptr &&
+                     api.cuMemUnmap != nullptr;
+  int able = 0;
+  constexpr auto asked = CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED;
+  if (!whole || api.cuDeviceGetAttribute(&able, asked, device) != CUDA_SUCCESS || able == 0) return 0;
+  const CUmemAllocationProp properties = allocation_on(index);
+  std::size_t granularity = 0;
+  const CUresult result =
+      api.cuMemGetAllocationGranularity(&granularity, &properties, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
+  return result == CUDA_SUCCESS ? granularity : 0;
+}
+
 DeviceFacts ask_facts(const DriverApi& api, int index, const std::string& hint) {
   DeviceFacts facts;
   std::size_t total = 0;
@@ -83,6 +99,7 @@ DeviceFacts ask_facts(const DriverApi& api, int index, const std::string& hint) 
               "cuDeviceGetAttribute", hint);
   facts.memory_bytes = total;
   facts.unified = unified != 0;
+  facts.granularity = granularity_of(api, facts.device, index);
   return facts;
 }
 

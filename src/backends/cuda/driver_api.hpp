@@ -19,6 +19,9 @@ using CUcontext = struct CUctx_st*;
 using CUstream = struct CUstream_st*;
 using CUevent = struct CUevent_st*;
 using CUhostFn = void (*)(void* userData);
+using CUgraph = struct CUgraph_st*;
+using CUgraphExec = struct CUgraphExec_st*;
+using CUmemGenericAllocationHandle = unsigned long long;
 
 enum CUresult : int {
   CUDA_SUCCESS = 0,
@@ -45,10 +48,13 @@ enum CUresult : int {
   CUDA_ERROR_CAPTURED_EVENT = 907,
 };
 
-enum CUdevice_attribute : int { CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING = 41 };
+enum CUdevice_attribute : int {
+  CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING = 41,
+  CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED = 102,
+};
 enum CUpointer_attribute : int { CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2 };
 enum CUmemorytype : unsigned { CU_MEMORYTYPE_HOST = 1 };
-enum CUstreamCaptureMode : int { CU_STREAM_CAPTURE_MODE_RELAXED = 2 };
+enum CUstreamCaptureMode : int { CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1, CU_STREAM_CAPTURE_MODE_RELAXED = 2 };
 enum CUstreamCaptureStatus : int { CU_STREAM_CAPTURE_STATUS_NONE = 0 };
 enum CUmemcpySrcAccessOrder : int { CU_MEMCPY_SRC_ACCESS_ORDER_STREAM = 1 };
 
@@ -63,6 +69,46 @@ struct CUmemcpyAttributes {
   unsigned int flags;
 };
 
+enum CUmemLocationType : int { CU_MEM_LOCATION_TYPE_DEVICE = 1 };
+enum CUmemAllocationType : int { CU_MEM_ALLOCATION_TYPE_PINNED = 1 };
+enum CUmemAllocationGranularity_flags : int { CU_MEM_ALLOC_GRANULARITY_RECOMMENDED = 1 };
+struct CUmemAllocationProp {
+  CUmemAllocationType type;
+  int requestedHandleTypes;
+  CUmemLocation location;
+  void* win32HandleMetaData;
+  unsigned char allocFlags[8];
+};
+// Device memory of that device, to be mapped.
+inline CUmemAllocationProp allocation_on(int index) {
+  CUmemAllocationProp properties{};
+  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, index};
+  return properties;
+}
+struct CUmemAccessDesc {
+  CUmemLocation location;
+  unsigned int flags;
+};
+
+enum CUstreamBatchMemOpType : int { CU_STREAM_MEM_OP_WAIT_VALUE_32 = 1, CU_STREAM_MEM_OP_WRITE_VALUE_32 = 2 };
+// Of the driver's union, the two members in use: they are laid out alike.
+struct CUstreamBatchMemOpParams {
+  CUstreamBatchMemOpType operation;
+  CUdeviceptr address;
+  unsigned int value;
+  unsigned int value_high;
+  unsigned int flags;
+  CUdeviceptr alias;
+  unsigned long long pad;
+};
+static_assert(sizeof(CUstreamBatchMemOpParams) == 6 * sizeof(unsigned long long));
+
+constexpr unsigned CU_STREAM_WAIT_VALUE_GEQ = 0;
+constexpr unsigned CU_MEM_ACCESS_FLAGS_PROT_READWRITE = 3;
+constexpr unsigned CU_MEMHOSTALLOC_PORTABLE = 1;
+constexpr unsigned CU_MEMHOSTALLOC_DEVICEMAP = 2;
+constexpr unsigned CU_CTX_SCHED_BLOCKING_SYNC = 4;
 constexpr unsigned CU_STREAM_NON_BLOCKING = 1;
 constexpr unsigned CU_EVENT_DEFAULT = 0;
 constexpr unsigned CU_MEMHOSTREGISTER_PORTABLE = 1;
@@ -109,10 +155,29 @@ constexpr unsigned CU_MEMHOSTREGISTER_PORTABLE = 1;
   X(cuEventSynchronize, 2000, CUevent)                                        \
   X(cuEventElapsedTime, 2000, float*, CUevent, CUevent)
 
-// The signature of 12.8, which every later driver still serves.
-#define HOIST_CUDA_OPTIONAL(X)                                                                             \
-  X(cuMemcpyBatchAsync, 12080, CUdeviceptr*, CUdeviceptr*, std::size_t*, std::size_t, CUmemcpyAttributes*, \
-    std::size_t*, std::size_t, std::size_t*, CUstream)
+// Of the batch, the signature of 12.8, which every later driver still serves.
+#define HOIST_CUDA_OPTIONAL(X)                                                                                        \
+  X(cuMemcpyBatchAsync, 12080, CUdeviceptr*, CUdeviceptr*, std::size_t*, std::size_t, CUmemcpyAttributes*,            \
+    std::size_t*, std::size_t, std::size_t*, CUstream)                                                                \
+  X(cuMemGetAllocationGranularity, 10020, std::size_t*, const CUmemAllocationProp*, CUmemAllocationGranularity_flags) \
+  X(cuMemCreate, 10020, CUmemGenericAllocationHandle*, std::size_t, const CUmemAllocationProp*, unsigned long long)   \
+  X(cuMemRelease, 10020, CUmemGenericAllocationHandle)                                                                \
+  X(cuMemAddressReserve, 10020, CUdeviceptr*, std::size_t, std::size_t, CUdeviceptr, unsigned long long)              \
+  X(cuMemAddressFree, 10020, CUdeviceptr, std::size_t)                                                                \
+  X(cuMemMap, 10020, CUdeviceptr, std::size_t, std::size_t, CUmemGenericAllocationHandle, unsigned long long)         \
+  X(cuMemSetAccess, 10020, CUdeviceptr, std::size_t, const CUmemAccessDesc*, std::size_t)                             \
+  X(cuMemUnmap, 10020, CUdeviceptr, std::size_t)                                                                      \
+  X(cuMemHostAlloc, 2020, void**, std::size_t, unsigned)                                                              \
+  X(cuMemFreeHost, 2000, void*)                                                                                       \
+  X(cuStreamBatchMemOp, 11070, CUstream, unsigned, CUstreamBatchMemOpParams*, unsigned)                               \
+  X(cuStreamBeginCapture, 10010, CUstream, CUstreamCaptureMode)                                                       \
+  X(cuStreamEndCapture, 10000, CUstream, CUgraph*)                                                                    \
+  X(cuGraphInstantiateWithFlags, 11040, CUgraphExec*, CUgraph, unsigned long long)                                    \
+  X(cuGraphDestroy, 10000, CUgraph)                                                                                   \
+  X(cuGraphExecDestroy, 10000, CUgraphExec)                                                                           \
+  X(cuGraphLaunch, 10000, CUgraphExec, CUstream)                                                                      \
+  X(cuCtxCreate, 3020, CUcontext*, unsigned, CUdevice)                                                                \
+  X(cuCtxDestroy, 4000, CUcontext)
 
 struct DriverApi {
 #define HOIST_CUDA_MEMBER(name, version, ...) CUresult (*name)(__VA_ARGS__) = nullptr;
@@ -126,7 +191,8 @@ struct DeviceFacts {
   CUdevice device = 0;
   char model[80] = "";
   std::uint64_t memory_bytes = 0;
-  bool unified = false;  // addressing
+  bool unified = false;           // addressing
+  std::uint64_t granularity = 0;  // of what is mapped; 0: addresses cannot be mapped
 };
 
 // What became of loading the driver; done once a process.

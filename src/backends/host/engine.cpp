@@ -1,11 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/host/engine.hpp"
 
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "backends/common/error.hpp"
 
 namespace hoist_backend::host {
+namespace {
+
+// Whoever writes the word wakes nobody: a while of looking, then short sleeps.
+void await_word(const Op& op) {
+  for (int looks = 0; !word_reached(op); ++looks) {
+    if (looks < 100) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+  }
+}
+
+}  // namespace
 
 void Engine::move(Stream&, const Op& op) {
   switch (op.kind) {
@@ -31,6 +47,10 @@ void Engine::move(Stream&, const Op& op) {
       return parts_.memory.open(op.dst, op.bytes);
     case OpKind::access_end:
       return parts_.memory.close(op.dst, op.bytes);
+    case OpKind::word_wait:
+      return await_word(op);
+    case OpKind::word_write:
+      return std::atomic_ref(*op.word).store(op.word_value, std::memory_order_release);
     case OpKind::wait:
     case OpKind::record:
       return;

@@ -9,6 +9,7 @@
 #include "backends/common/faults.hpp"
 #include "backends/host/memory.hpp"
 #include "backends/host/options.hpp"
+#include "backends/host/remap.hpp"
 #include "backends/host/stream.hpp"
 #include "backends/host/throttle.hpp"
 
@@ -17,10 +18,15 @@ namespace hoist_backend::host {
 // What all engines share; belongs to the device.
 struct Parts {
   explicit Parts(const Options& given)
-      : options(given), memory(given), throttle(given), copy_delay_us(given.copy_delay_us) {}
+      : options(given),
+        memory(given),
+        remapper(memory, given.alignment),
+        throttle(given),
+        copy_delay_us(given.copy_delay_us) {}
 
   const Options options;
   DeviceMemory memory;
+  Remapper remapper;
   HostRanges host_ranges;
   Throttle throttle;
   Faults faults;

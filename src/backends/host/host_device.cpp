@@ -57,17 +57,36 @@ void HostDevice::describe(std::uint32_t index, const Options& options, hoist_dev
                 options.move_bytes ? "" : ", no bytes");
   out.memory_bytes = options.memory_bytes;
   out.alignment = options.alignment;
-  const bool async = options.mode == Mode::threaded || options.mode == Mode::virtual_;
-  out.capabilities = HOIST_CAPABILITY_HOST_ADDRESSABLE;
-  if (async) out.capabilities |= HOIST_CAPABILITY_ASYNC;
-  if (options.mode == Mode::guarded) out.capabilities |= HOIST_CAPABILITY_ACCESS;
-  if (options.mode == Mode::virtual_) out.capabilities |= HOIST_CAPABILITY_VIRTUAL_CLOCK;
-  if (!options.move_bytes) out.capabilities |= HOIST_CAPABILITY_NO_BYTES;
+  out.capabilities = capabilities_of(options);
+  out.granularity = (out.capabilities & HOIST_CAPABILITY_REMAP) != 0 ? Remapper::granularity_of(options.alignment) : 0;
   // Views are for threads that may touch the bytes at any time.
   constexpr std::int32_t dlpack_cpu = 1;
   out.dlpack_type = options.move_bytes && options.mode != Mode::guarded ? dlpack_cpu : 0;
   out.dlpack_index = 0;
   out.pci_address[0] = '\0';
+}
+
+std::uint64_t HostDevice::capabilities_of(const Options& options) {
+  const bool async = options.mode == Mode::threaded || options.mode == Mode::virtual_;
+  std::uint64_t able = HOIST_CAPABILITY_HOST_ADDRESSABLE | HOIST_CAPABILITY_GRAPH;
+  // Inline, a wait would be one for ever. Guarded, pages are opened by block.
+  if (async) able |= HOIST_CAPABILITY_ASYNC | HOIST_CAPABILITY_WORDS;
+  if (options.mode != Mode::guarded) able |= HOIST_CAPABILITY_REMAP;
+  if (options.mode == Mode::guarded) able |= HOIST_CAPABILITY_ACCESS;
+  if (options.mode == Mode::virtual_) able |= HOIST_CAPABILITY_VIRTUAL_CLOCK;
+  if (!options.move_bytes) able |= HOIST_CAPABILITY_NO_BYTES;
+  return able & ~options.lacks;
+}
+
+void HostDevice::require(hoist_capability_t capability, const char* what) const {
+  if ((capabilities_of(parts_.options) & static_cast<std::uint64_t>(capability)) != 0) return;
+  fail(HOIST_ERROR_UNSUPPORTED, text("the host device in ", mode_name(parts_.options.mode), " mode has no ", what),
+       "open it in threaded mode, and without lacks");
+}
+
+Remapper& HostDevice::remapper() {
+  require(HOIST_CAPABILITY_REMAP, "addresses to be mapped");
+  return parts_.remapper;
 }
 
 void HostDevice::set(std::string_view name, std::string_view given) {
@@ -115,10 +134,19 @@ void HostDevice::stream_wait(Stream& stream) {
 
 void HostDevice::submit(Stream& stream, Op&& op) {
   stream.check(all);
+  if (stream.capture) return stream.capture->ops.push_back(std::move(op));
   engine_->submit(stream, std::move(op));
 }
 
+// Events are for the order of work that runs now.
+void HostDevice::require_not_capturing(const Stream& stream, const char* what) const {
+  if (!stream.capture) return;
+  fail(HOIST_ERROR_UNSUPPORTED, text("the stream is being captured into a graph: ", what),
+       "end the capture first, or order by words");
+}
+
 void HostDevice::stream_wait_event(Stream& stream, const Event& event) {
+  require_not_capturing(stream, "an event has no place there");
   Op op;
   op.kind = OpKind::wait;
   op.recording = event.snapshot();
@@ -129,6 +157,7 @@ void HostDevice::stream_wait_event(Stream& stream, const Event& event) {
 }
 
 void HostDevice::event_record(Event& event, Stream& stream) {
+  require_not_capturing(stream, "an event recorded there is never reached");
   stream.check(all);
   Op op;
   op.kind = OpKind::record;
@@ -234,6 +263,44 @@ void HostDevice::access(Stream& stream, bool begins, void* memory, std::uint64_t
   op.dst = memory;
   op.bytes = bytes;
   submit(stream, std::move(op));
+}
+
+std::uint32_t* HostDevice::words_create(std::uint64_t count) {
+  require(HOIST_CAPABILITY_WORDS, "words that streams wait for");
+  if (count == 0 || count > (std::uint64_t{1} << 30)) fail(HOIST_ERROR_INVALID_ARGUMENT, text(count, " words"));
+  return new std::uint32_t[count]();
+}
+
+void HostDevice::words_submit(Stream& stream, std::uint64_t count, const hoist_word_op_t* operations) {
+  require(HOIST_CAPABILITY_WORDS, "words that streams wait for");
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const bool waits = operations[i].kind == HOIST_WORD_WAIT;
+    if (operations[i].word != nullptr && (waits || operations[i].kind == HOIST_WORD_WRITE)) continue;
+    fail(HOIST_ERROR_INVALID_ARGUMENT, text("operation ", i, " on a word is unknown, or its word is NULL"));
+  }
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Op op;
+    op.kind = operations[i].kind == HOIST_WORD_WAIT ? OpKind::word_wait : OpKind::word_write;
+    op.word = operations[i].word;
+    op.word_value = operations[i].value;
+    submit(stream, std::move(op));
+  }
+}
+
+void HostDevice::capture_begin(Stream& stream) {
+  require(HOIST_CAPABILITY_GRAPH, "graphs");
+  if (stream.capture) fail(HOIST_ERROR_INVALID_STATE, "the stream is being captured already", "end that capture first");
+  stream.check(all);
+  stream.capture = std::make_unique<Graph>();
+}
+
+Graph* HostDevice::capture_end(Stream& stream) {
+  if (!stream.capture) fail(HOIST_ERROR_INVALID_STATE, "the stream is not being captured", "begin a capture first");
+  return stream.capture.release();
+}
+
+void HostDevice::graph_launch(const Graph& graph, Stream& stream) {
+  for (const Op& op : graph.ops) submit(stream, Op(op));
 }
 
 }  // namespace hoist_backend::host

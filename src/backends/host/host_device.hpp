@@ -16,6 +16,8 @@ class HostDevice {
  public:
   using Stream = host::Stream;
   using Event = host::Event;
+  using Handle = Remapper::Handle;
+  using Graph = host::Graph;
   static constexpr const char* kind_name = "host";
   static std::uint32_t count() noexcept { return 2; }
   static void describe(std::uint32_t index, hoist_device_properties_t& out);
@@ -56,8 +58,33 @@ class HostDevice {
   void access_begin(Stream& stream, void* memory, std::uint64_t bytes) { access(stream, true, memory, bytes); }
   void access_end(Stream& stream, void* memory, std::uint64_t bytes) { access(stream, false, memory, bytes); }
 
+  Handle* handle_create(std::uint64_t bytes) { return remapper().create(bytes); }
+  void handle_destroy(Handle* handle) { parts_.remapper.destroy(handle); }
+  void* address_reserve(std::uint64_t bytes) { return remapper().reserve(bytes); }
+  void address_release(void* address, std::uint64_t bytes) { parts_.remapper.release(address, bytes); }
+  void memory_map(void* address, std::uint64_t bytes, Handle& handle) { remapper().map(address, bytes, &handle); }
+  void memory_unmap(void* address, std::uint64_t bytes) { remapper().unmap(address, bytes); }
+
+  std::uint32_t* words_create(std::uint64_t count);
+  void words_destroy(std::uint32_t* words) { delete[] words; }
+  void words_submit(Stream& stream, std::uint64_t count, const hoist_word_op_t* operations);
+
+  [[nodiscard]] bool is_capturing(const Stream& stream) const { return stream.capture != nullptr; }
+  void capture_begin(Stream& stream);
+  Graph* capture_end(Stream& stream);
+  void graph_launch(const Graph& graph, Stream& stream);
+  void graph_destroy(Graph* graph) { delete graph; }
+  Stream* stream_create_aside() { return stream_create(); }  // here no launch holds anything up
+
  private:
+<<<<<<< HEAD
   static void describe(std::uint32_t index, const Options& options, hoist_device_properties_t& out);
+=======
+  [[nodiscard]] static std::uint64_t capabilities_of(const Options& options);
+  void require(hoist_capability_t capability, const char* what) const;
+  void require_not_capturing(const Stream& stream, const char* what) const;
+  Remapper& remapper();
+>>>>>>> 2647d22 (Device table: addresses that are mapped, words that streams wait for, graphs)
   void access(Stream& stream, bool begins, void* memory, std::uint64_t bytes);
   void submit(Stream& stream, Op&& op);
   void check_copy(hoist_copy_kind_t kind, const void* dst, const void* src, std::uint64_t bytes);

@@ -83,6 +83,68 @@ void* DeviceMemory::allocate(std::uint64_t bytes) {
   return memory;
 }
 
+void* DeviceMemory::reserve(std::uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  Block block;
+  block.length = round_up(bytes, page);
+  block.reserved = true;
+  const std::uintptr_t place = find_place(block.length);
+  if (place == 0) fail(HOIST_ERROR_OUT_OF_MEMORY, text("no ", bytes, " addresses in one piece"));
+  blocks_.emplace(place, std::move(block));
+  return reinterpret_cast<void*>(place);
+}
+
+void DeviceMemory::charge(std::uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  const std::uint64_t free = free_bytes();
+  if (bytes > free) {
+    fail(HOIST_ERROR_OUT_OF_MEMORY,
+         text("asked for ", bytes, " bytes of device memory; ", free, " of ", total_, " are free"),
+         text("ask for at most ", free / page * page));
+  }
+  used_ += bytes;
+}
+
+void DeviceMemory::discharge(std::uint64_t bytes) noexcept {
+  std::lock_guard lock(mutex_);
+  used_ -= bytes;
+}
+
+bool DeviceMemory::is_mapped(const Block& block, std::uintptr_t begin, std::uint64_t bytes) {
+  auto next = block.mapped.upper_bound(begin);
+  if (next == block.mapped.begin()) return false;
+  std::uintptr_t reached = begin;
+  for (--next; next != block.mapped.end() && next->first <= reached && reached < begin + bytes; ++next) {
+    reached = std::max(reached, next->first + next->second);
+  }
+  return reached >= begin + bytes;
+}
+
+void DeviceMemory::set_mapped(const void* memory, std::uint64_t bytes, bool mapped) {
+  std::lock_guard lock(mutex_);
+  const std::uintptr_t begin = address(memory);
+  const auto found = block_of(begin, bytes);
+  if (found == blocks_.end() || !found->second.reserved || bytes == 0 || begin % page != 0 || bytes % page != 0) {
+    fail(HOIST_ERROR_INVALID_ARGUMENT, text(memory, " with ", bytes, " bytes is not within reserved addresses"),
+         "map whole pages of one reservation");
+  }
+  auto& ranges = const_cast<Block&>(found->second).mapped;
+  if (!mapped) {
+    const auto range = ranges.find(begin);
+    if (range != ranges.end() && range->second == bytes) return void(ranges.erase(range));
+    fail(HOIST_ERROR_INVALID_ARGUMENT, text(memory, " with ", bytes, " bytes was not mapped so"),
+         "unmap what was mapped");
+  }
+  const auto next = ranges.lower_bound(begin);
+  const bool meets_next = next != ranges.end() && next->first < begin + bytes;
+  const bool meets_previous = next != ranges.begin() && std::prev(next)->first + std::prev(next)->second > begin;
+  if (meets_next || meets_previous) {
+    fail(HOIST_ERROR_ALREADY_EXISTS, text(memory, " with ", bytes, " bytes has memory behind it already"),
+         "unmap it first");
+  }
+  ranges.emplace(begin, bytes);
+}
+
 void DeviceMemory::release(void* memory) {
   std::lock_guard lock(mutex_);
   const auto found = blocks_.find(address(memory));
@@ -110,7 +172,8 @@ void DeviceMemory::check(const char* what, const void* memory, std::uint64_t byt
   bool good = contains(memory) && bytes <= span_ - (begin - base_);
   if (good && mode_ != Mode::threaded) {
     std::lock_guard lock(mutex_);
-    good = block_of(begin, bytes) != blocks_.end();
+    const auto block = block_of(begin, bytes);
+    good = block != blocks_.end() && (!block->second.reserved || is_mapped(block->second, begin, bytes));
   }
   if (good) return;
   fail(HOIST_ERROR_INVALID_ARGUMENT, text(what, " ", memory, " with ", bytes, " bytes is not memory of this device"),

@@ -24,6 +24,14 @@ class DeviceMemory {
   // Throws Error(INVALID_ARGUMENT) where no allocation begins there.
   void release(void* memory);
   void query(std::uint64_t& free, std::uint64_t& total) const;
+  // Addresses without memory, closed; given back by release. Nothing is charged.
+  void* reserve(std::uint64_t bytes);
+  // Memory without an address. Throws HostError(OUT_OF_MEMORY).
+  void charge(std::uint64_t bytes);
+  void discharge(std::uint64_t bytes) noexcept;
+  // Whole pages of a reservation have memory behind them from now on, or have none any more. Throws
+  // HostError(INVALID_ARGUMENT) where they are not just that.
+  void set_mapped(const void* memory, std::uint64_t bytes, bool mapped);
   // As if somebody else held so many bytes.
   void set_taken(std::uint64_t bytes) { taken_.store(bytes, std::memory_order_relaxed); }
 
@@ -40,15 +48,18 @@ class DeviceMemory {
 
  private:
   struct Block {
-    std::uint64_t charged = 0;         // what counts against the device's memory
-    std::uint64_t length = 0;          // whole pages
-    std::vector<std::uint32_t> opens;  // guarded mode: by page
+    std::uint64_t charged = 0;                       // what counts against the device's memory
+    std::uint64_t length = 0;                        // whole pages
+    std::vector<std::uint32_t> opens;                // guarded mode: by page
+    bool reserved = false;                           // addresses alone
+    std::map<std::uintptr_t, std::uint64_t> mapped;  // reserved: what has memory behind it
   };
   using Blocks = std::map<std::uintptr_t, Block>;
 
   std::uintptr_t find_place(std::uint64_t length) const;
   [[nodiscard]] std::uint64_t free_bytes() const;
   [[nodiscard]] Blocks::const_iterator block_of(std::uintptr_t begin, std::uint64_t bytes) const;
+  [[nodiscard]] static bool is_mapped(const Block& block, std::uintptr_t begin, std::uint64_t bytes);
   void count_opens(const void* memory, std::uint64_t bytes, bool opening);
   static void protect_changed(std::uintptr_t base, Block& block, std::uint64_t first, std::uint64_t last, bool opening);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "backends/common/error.hpp"
@@ -35,6 +36,22 @@ bool parse_real(std::string_view value) {
   bad("bytes", value, "give real or none");
 }
 
+// "remap+graph": as a device that cannot.
+std::uint64_t parse_lacks(std::string_view value) {
+  constexpr std::pair<std::string_view, std::uint64_t> known[] = {
+      {"remap", HOIST_CAPABILITY_REMAP}, {"words", HOIST_CAPABILITY_WORDS}, {"graph", HOIST_CAPABILITY_GRAPH}};
+  std::uint64_t lacks = 0;
+  for (std::size_t begin = 0; begin <= value.size();) {
+    const std::size_t end = std::min(value.find('+', begin), value.size());
+    const std::string_view name = value.substr(begin, end - begin);
+    const auto* found = std::find_if(std::begin(known), std::end(known), [&](auto& it) { return it.first == name; });
+    if (found == std::end(known)) bad("lacks", value, "give remap, words, graph, or several with + between");
+    lacks |= found->second;
+    begin = end + 1;
+  }
+  return lacks;
+}
+
 struct Known {
   std::string_view key;
   void (*apply)(Options& options, std::string_view key, std::string_view value);
@@ -55,6 +72,7 @@ constexpr Known known_options[] = {
     {"bytes", [](Options& o, std::string_view, std::string_view v) { o.move_bytes = parse_real(v); }},
     {"copy_delay_us",
      [](Options& o, std::string_view k, std::string_view v) { o.copy_delay_us = parse_number(k, v, 0, 1e6); }},
+    {"lacks", [](Options& o, std::string_view, std::string_view v) { o.lacks = parse_lacks(v); }},
     {"seed", [](Options& o, std::string_view k, std::string_view v) { o.seed = parse_count(k, v); }},
 };
 

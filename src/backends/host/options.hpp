@@ -22,6 +22,7 @@ struct Options {
   bool move_bytes = true;
   double copy_delay_us = 0;
   std::uint64_t seed = 1;
+  std::uint64_t lacks = 0;  // capabilities that it does without
 };
 
 // Throws Error(INVALID_ARGUMENT) for an unknown key, with the nearest known one, or a bad value.

@@ -6,9 +6,11 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "backends/host/ref.hpp"
 #include "backends/host/ring.hpp"
@@ -24,7 +26,7 @@ struct Recording {
   std::uint64_t sequence = 0;  // reached when the stream has completed so many operations
 };
 
-enum class OpKind : std::uint8_t { copy, fill, host, wait, record, access_begin, access_end };
+enum class OpKind : std::uint8_t { copy, fill, host, wait, record, access_begin, access_end, word_wait, word_write };
 
 struct Op {
   OpKind kind = OpKind::fill;
@@ -33,6 +35,8 @@ struct Op {
   void* dst = nullptr;                           // copy, fill, access
   const void* src = nullptr;                     // copy
   std::uint64_t bytes = 0;                       // copy, fill, access
+  std::uint32_t* word = nullptr;                 // word
+  std::uint32_t word_value = 0;                  // word
   hoist_host_fn_t function = nullptr;            // host
   void* user_data = nullptr;                     // host
   double modelled_us = 0;                        // host
@@ -42,9 +46,19 @@ struct Op {
   std::uint64_t order = 0;                       // virtual clock: of submission, over all streams
 };
 
+// Words are shared with whoever waits on the host, and with other streams.
+inline bool word_reached(const Op& op) noexcept {
+  return static_cast<std::int32_t>(std::atomic_ref(*op.word).load(std::memory_order_acquire) - op.word_value) >= 0;
+}
+
+// What was submitted to a stream while it was captured.
+struct Graph {
+  std::vector<Op> ops;
+};
+
 // Where a stream stands on the virtual clock. Belongs to the engine's lock.
 struct Lane {
-  enum class State : std::uint8_t { idle, blocked, delayed, queued, copying, busy } state = State::idle;
+  enum class State : std::uint8_t { idle, blocked, watching, delayed, queued, copying, busy } state = State::idle;
   double until = 0;  // delayed, busy, copying: when it ends
   double ready = 0;  // queued: since when
   Op op;
@@ -82,6 +96,7 @@ struct Stream : Counted {
 
   Ring<Op> queue;
   std::uint64_t random;
+  std::unique_ptr<Graph> capture;  // what is submitted goes there
 
   std::condition_variable work;  // threaded mode: the queue is not empty any more
   bool idle = false;

@@ -87,7 +87,7 @@ void VirtualEngine::wait(Stream& stream, std::uint64_t sequence) {
   while (!stream.reached(sequence)) {
     if (!advance()) {
       fail(HOIST_ERROR_ORDER, text("stream ", stream.index, " can never get there: nothing is left that could go on"),
-           "record an event before anything waits for it");
+           "record an event before anything waits for it, write a word that something waits for");
     }
     settle_locked(lock);
   }
@@ -134,6 +134,10 @@ bool VirtualEngine::step(Stream& stream, Lock& lock) {
       finish(stream, false);
       return true;
     }
+    case Lane::State::watching:
+      if (!word_reached(lane.op)) return false;
+      finish(stream, false);
+      return true;
     case Lane::State::delayed:
       if (lane.until > now_) return false;
       begin_copy(stream);
@@ -180,6 +184,10 @@ void VirtualEngine::begin(Stream& stream, Lock& lock) {
       lane.state = Lane::State::busy;
       lane.until = now_ + lane.op.modelled_us;
       return call(stream, lock);
+    case OpKind::word_wait:
+      lane.state = Lane::State::watching;
+      return;
+    case OpKind::word_write:
     case OpKind::access_begin:
     case OpKind::access_end:
       return finish(stream, true);

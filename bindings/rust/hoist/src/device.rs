@@ -29,6 +29,8 @@ pub struct DeviceProperties {
     pub alignment: u64,
     /// Bits of `hoist_sys::hoist_capability_t`.
     pub capabilities: u64,
+    /// Sizes of what is mapped are multiples of it; 0: addresses cannot be mapped.
+    pub granularity: u64,
     /// DLPack's number for this kind of device; 0: its memory has no views.
     pub dlpack_type: i32,
     /// DLPack's index of the device.
@@ -54,6 +56,7 @@ impl DeviceProperties {
             memory_bytes: raw.memory_bytes,
             alignment: raw.alignment,
             capabilities: raw.capabilities,
+            granularity: raw.granularity,
             dlpack_type: raw.dlpack_type,
             dlpack_index: raw.dlpack_index,
             pci_address: text(raw.pci_address.as_ptr()),

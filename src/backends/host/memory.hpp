@@ -26,11 +26,11 @@ class DeviceMemory {
   void query(std::uint64_t& free, std::uint64_t& total) const;
   // Addresses without memory, closed; given back by release. Nothing is charged.
   void* reserve(std::uint64_t bytes);
-  // Memory without an address. Throws HostError(OUT_OF_MEMORY).
+  // Memory without an address. Throws Error(OUT_OF_MEMORY).
   void charge(std::uint64_t bytes);
   void discharge(std::uint64_t bytes) noexcept;
   // Whole pages of a reservation have memory behind them from now on, or have none any more. Throws
-  // HostError(INVALID_ARGUMENT) where they are not just that.
+  // Error(INVALID_ARGUMENT) where they are not just that.
   void set_mapped(const void* memory, std::uint64_t bytes, bool mapped);
   // As if somebody else held so many bytes.
   void set_taken(std::uint64_t bytes) { taken_.store(bytes, std::memory_order_relaxed); }

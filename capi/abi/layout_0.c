@@ -86,15 +86,6 @@ FROZEN(HOIST_CAPABILITY_VIRTUAL_CLOCK, 32);
 FROZEN(HOIST_CAPABILITY_NO_BYTES, 64);
 FROZEN(HOIST_CAPABILITY_FORCE_32, 2147483647);
 
-/* hoist_device_properties_t, device.h */
-FROZEN(sizeof(hoist_device_properties_t), 248);
-FROZEN(offsetof(hoist_device_properties_t, struct_size), 0);
-FROZEN(offsetof(hoist_device_properties_t, name), 8);
-FROZEN(offsetof(hoist_device_properties_t, description), 72);
-FROZEN(offsetof(hoist_device_properties_t, memory_bytes), 200);
-FROZEN(offsetof(hoist_device_properties_t, alignment), 208);
-FROZEN(offsetof(hoist_device_properties_t, capabilities), 216);
-
 /* hoist_copy_kind_t, device.h */
 FROZEN(HOIST_COPY_H2D, 0);
 FROZEN(HOIST_COPY_D2H, 1);
@@ -244,8 +235,55 @@ FROZEN(offsetof(hoist_unit_view_t, count), 8);
 FROZEN(offsetof(hoist_unit_view_t, stride), 16);
 FROZEN(offsetof(hoist_unit_view_t, tensors), 24);
 
+/* hoist_budget_status_t, budget.h */
+FROZEN(offsetof(hoist_budget_status_t, pageable_bytes), 176);
+
+/* hoist_unit_timing_t, timing.h */
+FROZEN(sizeof(hoist_unit_timing_t), 96);
+FROZEN(offsetof(hoist_unit_timing_t, struct_size), 0);
+FROZEN(offsetof(hoist_unit_timing_t, steps), 8);
+FROZEN(offsetof(hoist_unit_timing_t, compute_min_us), 16);
+FROZEN(offsetof(hoist_unit_timing_t, compute_median_us), 24);
+FROZEN(offsetof(hoist_unit_timing_t, compute_max_us), 32);
+FROZEN(offsetof(hoist_unit_timing_t, transfer_min_us), 40);
+FROZEN(offsetof(hoist_unit_timing_t, transfer_median_us), 48);
+FROZEN(offsetof(hoist_unit_timing_t, transfer_max_us), 56);
+FROZEN(offsetof(hoist_unit_timing_t, wait_min_us), 64);
+FROZEN(offsetof(hoist_unit_timing_t, wait_median_us), 72);
+FROZEN(offsetof(hoist_unit_timing_t, wait_max_us), 80);
+FROZEN(offsetof(hoist_unit_timing_t, transfer_bytes), 88);
+
+/* hoist_capability_t, device.h */
+FROZEN(HOIST_CAPABILITY_REMAP, 128);
+FROZEN(HOIST_CAPABILITY_WORDS, 256);
+FROZEN(HOIST_CAPABILITY_GRAPH, 512);
+
+/* hoist_device_properties_t, device.h */
+FROZEN(sizeof(hoist_device_properties_t), 256);
+FROZEN(offsetof(hoist_device_properties_t, struct_size), 0);
+FROZEN(offsetof(hoist_device_properties_t, name), 8);
+FROZEN(offsetof(hoist_device_properties_t, description), 72);
+FROZEN(offsetof(hoist_device_properties_t, memory_bytes), 200);
+FROZEN(offsetof(hoist_device_properties_t, alignment), 208);
+FROZEN(offsetof(hoist_device_properties_t, capabilities), 216);
+FROZEN(offsetof(hoist_device_properties_t, granularity), 224);
+FROZEN(offsetof(hoist_device_properties_t, dlpack_type), 232);
+FROZEN(offsetof(hoist_device_properties_t, dlpack_index), 236);
+FROZEN(offsetof(hoist_device_properties_t, pci_address), 240);
+
+/* hoist_word_op_kind_t, device_ops.h */
+FROZEN(HOIST_WORD_WAIT, 0);
+FROZEN(HOIST_WORD_WRITE, 1);
+FROZEN(HOIST_WORD_OP_FORCE_32, 2147483647);
+
+/* hoist_word_op_t, device_ops.h */
+FROZEN(sizeof(hoist_word_op_t), 16);
+FROZEN(offsetof(hoist_word_op_t, word), 0);
+FROZEN(offsetof(hoist_word_op_t, value), 8);
+FROZEN(offsetof(hoist_word_op_t, kind), 12);
+
 /* hoist_device_ops_t, device_ops.h */
-FROZEN(sizeof(hoist_device_ops_t), 264);
+FROZEN(sizeof(hoist_device_ops_t), 384);
 FROZEN(offsetof(hoist_device_ops_t, struct_size), 0);
 FROZEN(offsetof(hoist_device_ops_t, abi_version), 8);
 FROZEN(offsetof(hoist_device_ops_t, reserved), 12);
@@ -280,26 +318,18 @@ FROZEN(offsetof(hoist_device_ops_t, fill), 232);
 FROZEN(offsetof(hoist_device_ops_t, host_function), 240);
 FROZEN(offsetof(hoist_device_ops_t, access_begin), 248);
 FROZEN(offsetof(hoist_device_ops_t, access_end), 256);
-
-/* hoist_budget_status_t, budget.h */
-FROZEN(offsetof(hoist_budget_status_t, pageable_bytes), 176);
-
-/* hoist_device_properties_t, device.h */
-FROZEN(offsetof(hoist_device_properties_t, dlpack_type), 224);
-FROZEN(offsetof(hoist_device_properties_t, dlpack_index), 228);
-FROZEN(offsetof(hoist_device_properties_t, pci_address), 232);
-
-/* hoist_unit_timing_t, timing.h */
-FROZEN(sizeof(hoist_unit_timing_t), 96);
-FROZEN(offsetof(hoist_unit_timing_t, struct_size), 0);
-FROZEN(offsetof(hoist_unit_timing_t, steps), 8);
-FROZEN(offsetof(hoist_unit_timing_t, compute_min_us), 16);
-FROZEN(offsetof(hoist_unit_timing_t, compute_median_us), 24);
-FROZEN(offsetof(hoist_unit_timing_t, compute_max_us), 32);
-FROZEN(offsetof(hoist_unit_timing_t, transfer_min_us), 40);
-FROZEN(offsetof(hoist_unit_timing_t, transfer_median_us), 48);
-FROZEN(offsetof(hoist_unit_timing_t, transfer_max_us), 56);
-FROZEN(offsetof(hoist_unit_timing_t, wait_min_us), 64);
-FROZEN(offsetof(hoist_unit_timing_t, wait_median_us), 72);
-FROZEN(offsetof(hoist_unit_timing_t, wait_max_us), 80);
-FROZEN(offsetof(hoist_unit_timing_t, transfer_bytes), 88);
+FROZEN(offsetof(hoist_device_ops_t, handle_create), 264);
+FROZEN(offsetof(hoist_device_ops_t, handle_destroy), 272);
+FROZEN(offsetof(hoist_device_ops_t, address_reserve), 280);
+FROZEN(offsetof(hoist_device_ops_t, address_release), 288);
+FROZEN(offsetof(hoist_device_ops_t, memory_map), 296);
+FROZEN(offsetof(hoist_device_ops_t, memory_unmap), 304);
+FROZEN(offsetof(hoist_device_ops_t, words_create), 312);
+FROZEN(offsetof(hoist_device_ops_t, words_destroy), 320);
+FROZEN(offsetof(hoist_device_ops_t, words_submit), 328);
+FROZEN(offsetof(hoist_device_ops_t, capture_query), 336);
+FROZEN(offsetof(hoist_device_ops_t, capture_begin), 344);
+FROZEN(offsetof(hoist_device_ops_t, capture_end), 352);
+FROZEN(offsetof(hoist_device_ops_t, graph_launch), 360);
+FROZEN(offsetof(hoist_device_ops_t, graph_destroy), 368);
+FROZEN(offsetof(hoist_device_ops_t, stream_create_aside), 376);

@@ -92,7 +92,8 @@ hoist_device_get_properties(uint32_t index, hoist_device_properties_t* out_prope
  *
  * Options of the host device: mode (inline, threaded, guarded, virtual), memory (bytes, such as
  * 512MiB), h2d_gbps, d2h_gbps (10^9 bytes a second; 0: as fast as memcpy), latency_us, duplex_factor,
- * alignment, bytes (real, none), copy_delay_us (a random delay up to it before each copy), seed.
+ * alignment, bytes (real, none), copy_delay_us (a random delay up to it before each copy), seed,
+ * lacks (capabilities to do without: remap, words, graph, with + between).
  * Cuda devices have no options; where there are none, the error says why (no driver, none visible).
  * Opening a device that is open already gives the same one; options that differ are an error.
  * @param name Kind, colon, index, then options; read during the call only.

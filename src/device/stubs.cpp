@@ -35,7 +35,6 @@ struct Stub<void (*)(Arguments...)> {
 // Visits (name, member, since, need) of every slot.
 template <typename Visitor>
 void for_each_slot(Visitor&& visit) {
-<<<<<<< HEAD
 #define HOIST_SLOT(slot, since, need) visit(#slot, &hoist_device_ops_t::slot, since, need);
   HOIST_DEVICE_SLOTS(HOIST_SLOT)
 #undef HOIST_SLOT
@@ -44,56 +43,6 @@ void for_each_slot(Visitor&& visit) {
 #define HOIST_SLOT(slot, since, need) +1
 constexpr std::size_t slot_count = 0 HOIST_DEVICE_SLOTS(HOIST_SLOT);
 #undef HOIST_SLOT
-=======
-#define HOIST_SLOT(slot, need) visit(#slot, &hoist_device_ops_t::slot, need)
-  HOIST_SLOT(count, required);
-  HOIST_SLOT(open, required);
-  HOIST_SLOT(close, required);
-  HOIST_SLOT(query, required);
-  HOIST_SLOT(query_memory, required);
-  HOIST_SLOT(set, optional);
-  HOIST_SLOT(get_time, required);
-  HOIST_SLOT(memory_create, required);
-  HOIST_SLOT(memory_destroy, required);
-  HOIST_SLOT(host_register, required);
-  HOIST_SLOT(host_unregister, required);
-  HOIST_SLOT(stream_create, required);
-  HOIST_SLOT(stream_destroy, required);
-  HOIST_SLOT(stream_wrap, optional);
-  HOIST_SLOT(stream_wait, required);
-  HOIST_SLOT(stream_wait_event, required);
-  HOIST_SLOT(event_create, required);
-  HOIST_SLOT(event_destroy, required);
-  HOIST_SLOT(event_record, required);
-  HOIST_SLOT(event_poll, required);
-  HOIST_SLOT(event_wait, required);
-  HOIST_SLOT(event_get_elapsed, required);
-  HOIST_SLOT(copy, required);
-  HOIST_SLOT(copy_batch, optional);
-  HOIST_SLOT(fill, required);
-  HOIST_SLOT(host_function, required);
-  HOIST_SLOT(access_begin, optional);
-  HOIST_SLOT(access_end, optional);
-  HOIST_SLOT(handle_create, optional);
-  HOIST_SLOT(handle_destroy, optional);
-  HOIST_SLOT(address_reserve, optional);
-  HOIST_SLOT(address_release, optional);
-  HOIST_SLOT(memory_map, optional);
-  HOIST_SLOT(memory_unmap, optional);
-  HOIST_SLOT(words_create, optional);
-  HOIST_SLOT(words_destroy, optional);
-  HOIST_SLOT(words_submit, optional);
-  HOIST_SLOT(capture_query, optional);
-  HOIST_SLOT(capture_begin, optional);
-  HOIST_SLOT(capture_end, optional);
-  HOIST_SLOT(graph_launch, optional);
-  HOIST_SLOT(graph_destroy, optional);
-  HOIST_SLOT(stream_create_aside, optional);
-#undef HOIST_SLOT
-}
-
-constexpr std::size_t slot_count = 43;
->>>>>>> 2647d22 (Device table: addresses that are mapped, words that streams wait for, graphs)
 static_assert(sizeof(hoist_device_ops_t) == offsetof(hoist_device_ops_t, count) + slot_count * sizeof(void*),
               "a slot was added: list it in slots.hpp");
 

@@ -29,6 +29,9 @@ class Capability(enum.IntFlag):
     ACCESS = 16
     VIRTUAL_CLOCK = 32
     NO_BYTES = 64
+    REMAP = 128
+    WORDS = 256
+    GRAPH = 512
 
 class CopyKind(enum.IntEnum):
     H2D = 0
@@ -84,6 +87,8 @@ class DeviceProperties:
     def alignment(self) -> int: ...
     @property
     def capabilities(self) -> int: ...
+    @property
+    def granularity(self) -> int: ...
     @property
     def dlpack_type(self) -> int: ...
     @property

@@ -269,6 +269,12 @@ class Table {
     HOIST_FILL(copy);
     HOIST_FILL(fill);
     HOIST_FILL(host_function);
+    fill_optional(ops);
+#undef HOIST_FILL
+  }
+
+  static void fill_optional(hoist_device_ops_t& ops) {
+#define HOIST_FILL(slot_name) ops.slot_name = slot_name
     if constexpr (requires { &Device::stream_wrap; }) HOIST_FILL(stream_wrap);
     if constexpr (requires { &Device::copy_batch; }) HOIST_FILL(copy_batch);
     if constexpr (requires { &Device::access_begin; }) HOIST_FILL(access_begin);

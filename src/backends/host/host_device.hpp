@@ -77,14 +77,11 @@ class HostDevice {
   Stream* stream_create_aside() { return stream_create(); }  // here no launch holds anything up
 
  private:
-<<<<<<< HEAD
-  static void describe(std::uint32_t index, const Options& options, hoist_device_properties_t& out);
-=======
   [[nodiscard]] static std::uint64_t capabilities_of(const Options& options);
   void require(hoist_capability_t capability, const char* what) const;
   void require_not_capturing(const Stream& stream, const char* what) const;
   Remapper& remapper();
->>>>>>> 2647d22 (Device table: addresses that are mapped, words that streams wait for, graphs)
+  static void describe(std::uint32_t index, const Options& options, hoist_device_properties_t& out);
   void access(Stream& stream, bool begins, void* memory, std::uint64_t bytes);
   void submit(Stream& stream, Op&& op);
   void check_copy(hoist_copy_kind_t kind, const void* dst, const void* src, std::uint64_t bytes);

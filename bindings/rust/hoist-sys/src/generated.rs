@@ -132,6 +132,9 @@ impl hoist_capability_t {
         32,
     );
     pub const HOIST_CAPABILITY_NO_BYTES: hoist_capability_t = hoist_capability_t(64);
+    pub const HOIST_CAPABILITY_REMAP: hoist_capability_t = hoist_capability_t(128);
+    pub const HOIST_CAPABILITY_WORDS: hoist_capability_t = hoist_capability_t(256);
+    pub const HOIST_CAPABILITY_GRAPH: hoist_capability_t = hoist_capability_t(512);
     pub const HOIST_CAPABILITY_FORCE_32: hoist_capability_t = hoist_capability_t(
         2147483647,
     );
@@ -148,6 +151,7 @@ pub struct hoist_device_properties_t {
     pub memory_bytes: u64,
     pub alignment: u64,
     pub capabilities: u64,
+    pub granularity: u64,
     pub dlpack_type: i32,
     pub dlpack_index: i32,
     pub pci_address: [::core::ffi::c_char; 16usize],
@@ -156,7 +160,7 @@ pub struct hoist_device_properties_t {
 const _: () = {
     [
         "Size of hoist_device_properties_t",
-    ][::core::mem::size_of::<hoist_device_properties_t>() - 248usize];
+    ][::core::mem::size_of::<hoist_device_properties_t>() - 256usize];
     [
         "Alignment of hoist_device_properties_t",
     ][::core::mem::align_of::<hoist_device_properties_t>() - 8usize];
@@ -179,14 +183,17 @@ const _: () = {
         "Offset of field: hoist_device_properties_t::capabilities",
     ][::core::mem::offset_of!(hoist_device_properties_t, capabilities) - 216usize];
     [
+        "Offset of field: hoist_device_properties_t::granularity",
+    ][::core::mem::offset_of!(hoist_device_properties_t, granularity) - 224usize];
+    [
         "Offset of field: hoist_device_properties_t::dlpack_type",
-    ][::core::mem::offset_of!(hoist_device_properties_t, dlpack_type) - 224usize];
+    ][::core::mem::offset_of!(hoist_device_properties_t, dlpack_type) - 232usize];
     [
         "Offset of field: hoist_device_properties_t::dlpack_index",
-    ][::core::mem::offset_of!(hoist_device_properties_t, dlpack_index) - 228usize];
+    ][::core::mem::offset_of!(hoist_device_properties_t, dlpack_index) - 236usize];
     [
         "Offset of field: hoist_device_properties_t::pci_address",
-    ][::core::mem::offset_of!(hoist_device_properties_t, pci_address) - 232usize];
+    ][::core::mem::offset_of!(hoist_device_properties_t, pci_address) - 240usize];
 };
 impl Default for hoist_device_properties_t {
     fn default() -> Self {
@@ -1471,6 +1478,48 @@ const _: () = {
         "Offset of field: hoist_device_services_t::log",
     ][::core::mem::offset_of!(hoist_device_services_t, log) - 24usize];
 };
+impl hoist_word_op_kind_t {
+    pub const HOIST_WORD_WAIT: hoist_word_op_kind_t = hoist_word_op_kind_t(0);
+    pub const HOIST_WORD_WRITE: hoist_word_op_kind_t = hoist_word_op_kind_t(1);
+    pub const HOIST_WORD_OP_FORCE_32: hoist_word_op_kind_t = hoist_word_op_kind_t(
+        2147483647,
+    );
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct hoist_word_op_kind_t(pub ::core::ffi::c_uint);
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct hoist_word_op_t {
+    pub word: *mut u32,
+    pub value: u32,
+    pub kind: hoist_word_op_kind_t,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of hoist_word_op_t"][::core::mem::size_of::<hoist_word_op_t>() - 16usize];
+    [
+        "Alignment of hoist_word_op_t",
+    ][::core::mem::align_of::<hoist_word_op_t>() - 8usize];
+    [
+        "Offset of field: hoist_word_op_t::word",
+    ][::core::mem::offset_of!(hoist_word_op_t, word) - 0usize];
+    [
+        "Offset of field: hoist_word_op_t::value",
+    ][::core::mem::offset_of!(hoist_word_op_t, value) - 8usize];
+    [
+        "Offset of field: hoist_word_op_t::kind",
+    ][::core::mem::offset_of!(hoist_word_op_t, kind) - 12usize];
+};
+impl Default for hoist_word_op_t {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct hoist_device_ops_t {
@@ -1683,12 +1732,111 @@ pub struct hoist_device_ops_t {
             bytes: u64,
         ) -> hoist_status_t,
     >,
+    pub handle_create: ::core::option::Option<
+        unsafe extern "C" fn(
+            self_: *mut ::core::ffi::c_void,
+            bytes: u64,
+            out_handle: *mut *mut ::core::ffi::c_void,
+        ) -> hoist_status_t,
+    >,
+    pub handle_destroy: ::core::option::Option<
+        unsafe extern "C" fn(
+            self_: *mut ::core::ffi::c_void,
+            handle: *mut ::core::ffi::c_void,
+        ),
+    >,
+    pub address_reserve: ::core::option::Option<
+        unsafe extern "C" fn(
+            self_: *mut ::core::ffi::c_void,
+            bytes: u64,
+            out_address: *mut *mut ::core::ffi::c_void,
+        ) -> hoist_status_t,
+    >,
+    pub address_release: ::core::option::Option<
+        unsafe extern "C" fn(
+            self_: *mut ::core::ffi::c_void,
+            address: *mut ::core::ffi::c_void,
+            bytes: u64,
+        ),
+    >,
+    pub memory_map: ::core::option::Option<
+        unsafe extern "C" fn(
+            self_: *mut ::core::ffi::c_void,
+            address: *mut ::core::ffi::c_void,
+            bytes: u64,
+            handle: *mut ::core::ffi::c_void,
+        ) -> hoist_status_t,
+    >,
+    pub memory_unmap: ::core::option::Option<
+        unsafe extern "C" fn(
+            self_: *mut ::core::ffi::c_void,
+            address: *mut ::core::ffi::c_void,
+            bytes: u64,
+        ) -> hoist_status_t,
+    >,
+    pub words_create: ::core::option::Option<
+        unsafe extern "C" fn(
+            self_: *mut ::core::ffi::c_void,
+            count: u64,
+            out_words: *mut *mut u32,
+        ) -> hoist_status_t,
+    >,
+    pub words_destroy: ::core::option::Option<
+        unsafe extern "C" fn(self_: *mut ::core::ffi::c_void, words: *mut u32),
+    >,
+    pub words_submit: ::core::option::Option<
+        unsafe extern "C" fn(
+            self_: *mut ::core::ffi::c_void,
+            stream: *mut ::core::ffi::c_void,
+            count: u64,
+            operations: *const hoist_word_op_t,
+        ) -> hoist_status_t,
+    >,
+    pub capture_query: ::core::option::Option<
+        unsafe extern "C" fn(
+            self_: *mut ::core::ffi::c_void,
+            stream: *mut ::core::ffi::c_void,
+            out_capturing: *mut ::core::ffi::c_int,
+        ) -> hoist_status_t,
+    >,
+    pub capture_begin: ::core::option::Option<
+        unsafe extern "C" fn(
+            self_: *mut ::core::ffi::c_void,
+            stream: *mut ::core::ffi::c_void,
+        ) -> hoist_status_t,
+    >,
+    pub capture_end: ::core::option::Option<
+        unsafe extern "C" fn(
+            self_: *mut ::core::ffi::c_void,
+            stream: *mut ::core::ffi::c_void,
+            out_graph: *mut *mut ::core::ffi::c_void,
+        ) -> hoist_status_t,
+    >,
+    pub graph_launch: ::core::option::Option<
+        unsafe extern "C" fn(
+            self_: *mut ::core::ffi::c_void,
+            graph: *mut ::core::ffi::c_void,
+            stream: *mut ::core::ffi::c_void,
+        ) -> hoist_status_t,
+    >,
+    pub graph_destroy: ::core::option::Option<
+        unsafe extern "C" fn(
+            self_: *mut ::core::ffi::c_void,
+            graph: *mut ::core::ffi::c_void,
+        ),
+    >,
+    pub stream_create_aside: ::core::option::Option<
+        unsafe extern "C" fn(
+            self_: *mut ::core::ffi::c_void,
+            out_stream: *mut *mut ::core::ffi::c_void,
+        ) -> hoist_status_t,
+    >,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
     [
         "Size of hoist_device_ops_t",
-    ][::core::mem::size_of::<hoist_device_ops_t>() - 264usize];
+    ][::core::mem::size_of::<hoist_device_ops_t>() - 384usize];
     [
         "Alignment of hoist_device_ops_t",
     ][::core::mem::align_of::<hoist_device_ops_t>() - 8usize];
@@ -1794,6 +1942,51 @@ const _: () = {
     [
         "Offset of field: hoist_device_ops_t::access_end",
     ][::core::mem::offset_of!(hoist_device_ops_t, access_end) - 256usize];
+    [
+        "Offset of field: hoist_device_ops_t::handle_create",
+    ][::core::mem::offset_of!(hoist_device_ops_t, handle_create) - 264usize];
+    [
+        "Offset of field: hoist_device_ops_t::handle_destroy",
+    ][::core::mem::offset_of!(hoist_device_ops_t, handle_destroy) - 272usize];
+    [
+        "Offset of field: hoist_device_ops_t::address_reserve",
+    ][::core::mem::offset_of!(hoist_device_ops_t, address_reserve) - 280usize];
+    [
+        "Offset of field: hoist_device_ops_t::address_release",
+    ][::core::mem::offset_of!(hoist_device_ops_t, address_release) - 288usize];
+    [
+        "Offset of field: hoist_device_ops_t::memory_map",
+    ][::core::mem::offset_of!(hoist_device_ops_t, memory_map) - 296usize];
+    [
+        "Offset of field: hoist_device_ops_t::memory_unmap",
+    ][::core::mem::offset_of!(hoist_device_ops_t, memory_unmap) - 304usize];
+    [
+        "Offset of field: hoist_device_ops_t::words_create",
+    ][::core::mem::offset_of!(hoist_device_ops_t, words_create) - 312usize];
+    [
+        "Offset of field: hoist_device_ops_t::words_destroy",
+    ][::core::mem::offset_of!(hoist_device_ops_t, words_destroy) - 320usize];
+    [
+        "Offset of field: hoist_device_ops_t::words_submit",
+    ][::core::mem::offset_of!(hoist_device_ops_t, words_submit) - 328usize];
+    [
+        "Offset of field: hoist_device_ops_t::capture_query",
+    ][::core::mem::offset_of!(hoist_device_ops_t, capture_query) - 336usize];
+    [
+        "Offset of field: hoist_device_ops_t::capture_begin",
+    ][::core::mem::offset_of!(hoist_device_ops_t, capture_begin) - 344usize];
+    [
+        "Offset of field: hoist_device_ops_t::capture_end",
+    ][::core::mem::offset_of!(hoist_device_ops_t, capture_end) - 352usize];
+    [
+        "Offset of field: hoist_device_ops_t::graph_launch",
+    ][::core::mem::offset_of!(hoist_device_ops_t, graph_launch) - 360usize];
+    [
+        "Offset of field: hoist_device_ops_t::graph_destroy",
+    ][::core::mem::offset_of!(hoist_device_ops_t, graph_destroy) - 368usize];
+    [
+        "Offset of field: hoist_device_ops_t::stream_create_aside",
+    ][::core::mem::offset_of!(hoist_device_ops_t, stream_create_aside) - 376usize];
 };
 impl Default for hoist_device_ops_t {
     fn default() -> Self {

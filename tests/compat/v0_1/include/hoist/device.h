@@ -32,6 +32,9 @@ typedef enum hoist_capability_t {
   HOIST_CAPABILITY_ACCESS = 1 << 4,        /**< Memory must be opened for host functions (access_begin, access_end). */
   HOIST_CAPABILITY_VIRTUAL_CLOCK = 1 << 5, /**< Times are modelled; the clock advances inside host waits only. */
   HOIST_CAPABILITY_NO_BYTES = 1 << 6,      /**< Bytes are not moved: only times and sizes are real. */
+  HOIST_CAPABILITY_REMAP = 1 << 7,         /**< Addresses outlive the memory that they are mapped to. */
+  HOIST_CAPABILITY_WORDS = 1 << 8,         /**< Streams wait for words of memory and write them. */
+  HOIST_CAPABILITY_GRAPH = 1 << 9,         /**< Work is captured into graphs and launched again. */
   HOIST_CAPABILITY_FORCE_32 = 0x7fffffff   /**< Fixes the size of the enum. */
 } hoist_capability_t;
 
@@ -43,6 +46,7 @@ typedef struct hoist_device_properties_t {
   uint64_t memory_bytes; /**< Device memory in all. */
   uint64_t alignment;    /**< Sizes and offsets of managed tensors are rounded up to it, in bytes. */
   uint64_t capabilities; /**< Bits of ::hoist_capability_t. */
+  uint64_t granularity;  /**< With HOIST_CAPABILITY_REMAP: sizes of what is mapped are multiples of it, in bytes. */
   int32_t dlpack_type;   /**< DLPack's number for this kind of device (1: CPU, 2: CUDA); 0: its memory has no views. */
   int32_t dlpack_index;  /**< DLPack's index of the device. */
   char pci_address[16];  /**< Where it is plugged in, "0000:3b:00.0"; "" for no PCI device. */
@@ -88,7 +92,8 @@ hoist_device_get_properties(uint32_t index, hoist_device_properties_t* out_prope
  *
  * Options of the host device: mode (inline, threaded, guarded, virtual), memory (bytes, such as
  * 512MiB), h2d_gbps, d2h_gbps (10^9 bytes a second; 0: as fast as memcpy), latency_us, duplex_factor,
- * alignment, bytes (real, none), copy_delay_us (a random delay up to it before each copy), seed.
+ * alignment, bytes (real, none), copy_delay_us (a random delay up to it before each copy), seed,
+ * lacks (capabilities to do without: remap, words, graph, with + between).
  * Cuda devices have no options; where there are none, the error says why (no driver, none visible).
  * Opening a device that is open already gives the same one; options that differ are an error.
  * @param name Kind, colon, index, then options; read during the call only.

@@ -42,6 +42,20 @@ typedef struct hoist_device_services_t {
   void (*log)(hoist_log_level_t level, const char* message);
 } hoist_device_services_t;
 
+/** What is done with a word in stream order. @since 0.1 */
+typedef enum hoist_word_op_kind_t {
+  HOIST_WORD_WAIT = 0,                /**< Until (int32_t)(*word - value) is at least 0. */
+  HOIST_WORD_WRITE = 1,               /**< value is stored, all earlier work of the stream visible before it. */
+  HOIST_WORD_OP_FORCE_32 = 0x7fffffff /**< Fixes the size of the enum. */
+} hoist_word_op_kind_t;
+
+/** One operation on a word of words_create. @since 0.1 */
+typedef struct hoist_word_op_t {
+  uint32_t* word;            /**< Which. */
+  uint32_t value;            /**< To be reached, or stored. */
+  hoist_word_op_kind_t kind; /**< What. */
+} hoist_word_op_t;
+
 /** The table. Zero-initialise it, fill in what the device has. @since 0.1 */
 typedef struct hoist_device_ops_t {
   size_t struct_size;   /**< sizeof(hoist_device_ops_t) of the author's headers. */
@@ -152,6 +166,49 @@ typedef struct hoist_device_ops_t {
   hoist_status_t (*access_begin)(void* self, void* stream, void* memory, uint64_t bytes);
   /** Optional. In stream order: undoes one access_begin of the same range. */
   hoist_status_t (*access_end)(void* self, void* stream, void* memory, uint64_t bytes);
+
+  /* ---- addresses that outlive the memory behind them (HOIST_CAPABILITY_REMAP) ---- */
+  /** Optional; may block. Memory without an address. Bytes: a multiple of the properties' granularity, above 0. */
+  hoist_status_t (*handle_create)(void* self, uint64_t bytes, void** out_handle);
+  /** Optional; may block. It is mapped nowhere any more. */
+  void (*handle_destroy)(void* self, void* handle);
+  /** Optional; may block. Addresses without memory, aligned to the granularity; bytes as for handle_create. */
+  hoist_status_t (*address_reserve)(void* self, uint64_t bytes, void** out_address);
+  /** Optional; may block. Exactly what was reserved; nothing is mapped there any more. */
+  void (*address_release)(void* self, void* address, uint64_t bytes);
+  /**
+   * Optional; may block. Puts a whole handle of `bytes` behind [address, address + bytes), which lie within one
+   * reservation and have nothing behind them. A handle may be behind several addresses at once.
+   */
+  hoist_status_t (*memory_map)(void* self, void* address, uint64_t bytes, void* handle);
+  /** Optional; may block. Exactly what was mapped; no work that has been submitted uses it. */
+  hoist_status_t (*memory_unmap)(void* self, void* address, uint64_t bytes);
+
+  /* ---- words that streams wait for (HOIST_CAPABILITY_WORDS) ---- */
+  /** Optional; may block. Words that streams and the host read and write, all 0 at first. */
+  hoist_status_t (*words_create)(void* self, uint64_t count, uint32_t** out_words);
+  /** Optional; may block. Nothing uses them any more. */
+  void (*words_destroy)(void* self, uint32_t* words);
+  /** Optional. `count` operations, at least one, in their order. Can be captured. */
+  hoist_status_t (*words_submit)(void* self, void* stream, uint64_t count, const hoist_word_op_t* operations);
+
+  /* ---- graphs (HOIST_CAPABILITY_GRAPH) ---- */
+  /** Optional. 1 while what is submitted to the stream goes into a graph, whoever captures it. */
+  hoist_status_t (*capture_query)(void* self, void* stream, int* out_capturing);
+  /** Optional. From here on copies, fills, host functions and words of the stream go into a graph. */
+  hoist_status_t (*capture_begin)(void* self, void* stream);
+  /** Optional; may block. The graph, ready to be launched; where it fails the capture has ended all the same. */
+  hoist_status_t (*capture_end)(void* self, void* stream, void** out_graph);
+  /** Optional. The graph's work, in its order, at the stream's end. */
+  hoist_status_t (*graph_launch)(void* self, void* graph, void* stream);
+  /** Optional. Work that was launched still runs. */
+  void (*graph_destroy)(void* self, void* graph);
+  /**
+   * Optional; may block. A stream of its own that takes work whatever launches of graphs wait for on other threads, and
+   * that calls which wait for the whole device pass over: copies into graphs that run come from it. It takes copies,
+   * batches, fills, words, stream_wait and stream_destroy; events are not recorded on it.
+   */
+  hoist_status_t (*stream_create_aside)(void* self, void** out_stream);
 } hoist_device_ops_t;
 
 /**

@@ -60,27 +60,24 @@ const Field<Options> fields[] = {
      [](const Options& o) { return o.trust == HOIST_SWITCH_DEFAULT; }},
 };
 
-void require_share(double share) {
-  if (share >= 0 && share <= 1e6) return;
-  fail(HOIST_ERROR_INVALID_ARGUMENT, text("budget_share is ", share),
-       "give a share from 0 (default) up, 1 being all bytes");
-}
-
-void require_run_ahead(std::uint32_t steps) {
-  constexpr std::uint32_t most = 64;  // events are kept for every unit of each of them
-  if (steps <= most) return;
-  fail(HOIST_ERROR_INVALID_ARGUMENT, text("run_ahead_steps is ", steps), text("give at most ", most));
-}
-
-void require_options(const Options& options) {
-  require_share(options.budget_share);
-  require_run_ahead(options.run_ahead_steps);
+// Checked against each other and against what a budget takes.
+BudgetOptions core_options(const Options& options) {
   if (options.budget_bytes != 0 && options.budget_share != 0) {
     fail(HOIST_ERROR_INVALID_ARGUMENT, "budget_bytes and budget_share are both set", "set one of them");
   }
   if (options.trust < HOIST_SWITCH_DEFAULT || options.trust > HOIST_SWITCH_ON) {
     fail(HOIST_ERROR_INVALID_ARGUMENT, text("trust is ", static_cast<int>(options.trust)), "give a hoist_switch_t");
   }
+  BudgetOptions core;
+  core.bytes = options.budget_bytes;
+  if (options.budget_share != 0) core.share = options.budget_share;
+  core.pinned_limit_bytes = options.pinned_limit_bytes;
+  if (options.profile_steps != 0) core.profile_steps = options.profile_steps;
+  if (options.profile_steps == HOIST_PROFILE_STEPS_NONE) core.profile_steps = 0;
+  if (options.run_ahead_steps != 0) core.run_ahead_steps = options.run_ahead_steps;
+  core.plan_effort = options.plan_effort;
+  require_valid(core);
+  return core;
 }
 
 }  // namespace
@@ -90,15 +87,7 @@ namespace hoist::capi {
 BudgetOptions budget_options(const hoist_budget_options_t* given) {
   Options options = read_options(given, "options");
   apply_environment(options, std::span<const Field<Options>>(fields));
-  require_options(options);
-  BudgetOptions core;
-  core.bytes = options.budget_bytes;
-  if (options.budget_share != 0) core.share = options.budget_share;
-  core.pinned_limit_bytes = options.pinned_limit_bytes;
-  if (options.profile_steps != 0) core.profile_steps = options.profile_steps;
-  if (options.profile_steps == HOIST_PROFILE_STEPS_NONE) core.profile_steps = 0;
-  if (options.run_ahead_steps != 0) core.run_ahead_steps = options.run_ahead_steps;
-  core.plan_effort = options.plan_effort;
+  BudgetOptions core = core_options(options);
   core.trust = options.trust == HOIST_SWITCH_DEFAULT ? trust_mode() : options.trust == HOIST_SWITCH_ON;
   return core;
 }
@@ -109,6 +98,7 @@ static void copy_counts(const BudgetStatus& core, hoist_budget_status_t& out) {
   out.mispredictions = core.counters.mispredictions;
   out.demand_loads = core.counters.demand_loads;
   out.replans = core.replans;
+  out.refused_ops = core.counters.refused_ops;
   out.h2d_bytes = Ledger::total(core.ledger.h2d);
   out.d2h_bytes = Ledger::total(core.ledger.d2h);
   out.last_step_h2d_bytes = core.last_step_h2d_bytes;
@@ -147,7 +137,7 @@ hoist_status_t hoist_budget_options_set(hoist_budget_options_t* options, const c
   return guarded("hoist_budget_options_set", [&] {
     Options known = read_struct(options, "options");
     set_option(known, std::span<const Field<Options>>(fields), &required(key, "key"), &required(value, "value"));
-    require_options(known);
+    core_options(known);
     write_struct(*options, known);
   });
 }
@@ -167,7 +157,6 @@ hoist_status_t hoist_budget_set(hoist_budget_t* budget, std::uint64_t budget_byt
   return guarded("hoist_budget_set", [&] {
     Budget& target = *value_of(budget, "budget");
     const Busy busy(target.busy(), "budget");
-    require_share(budget_share);
     if ((budget_bytes == 0) == (budget_share == 0)) {
       fail(HOIST_ERROR_INVALID_ARGUMENT, text("budget_bytes is ", budget_bytes, " and budget_share ", budget_share),
            "give one of them, the other 0");

@@ -59,17 +59,17 @@ hoist_status_t hoist_checkpoint_get_count(const hoist_checkpoint_t* checkpoint, 
   });
 }
 
-hoist_status_t hoist_checkpoint_get_tensor(const hoist_checkpoint_t* checkpoint, uint64_t index,
-                                           hoist_checkpoint_tensor_t* out_tensor) noexcept {
-  return guarded("hoist_checkpoint_get_tensor", [&] {
+hoist_status_t hoist_checkpoint_query_tensor(const hoist_checkpoint_t* checkpoint, uint64_t index,
+                                             hoist_checkpoint_tensor_t* out_tensor) noexcept {
+  return guarded("hoist_checkpoint_query_tensor", [&] {
     const Checkpoint& target = value_of(checkpoint, "checkpoint");
     write_struct(check_out(out_tensor, "out_tensor"), describe(target, tensor_at(target, index)));
   });
 }
 
-hoist_status_t hoist_checkpoint_query(const hoist_checkpoint_t* checkpoint, const char* name,
-                                      uint64_t* out_index) noexcept {
-  return guarded("hoist_checkpoint_query", [&] {
+hoist_status_t hoist_checkpoint_get_tensor(const hoist_checkpoint_t* checkpoint, const char* name,
+                                           uint64_t* out_index) noexcept {
+  return guarded("hoist_checkpoint_get_tensor", [&] {
     const Checkpoint& target = value_of(checkpoint, "checkpoint");
     required(out_index, "out_index");
     *out_index = target.find(&required(name, "name"));

@@ -43,7 +43,7 @@ hoist_status_t hoist_replan_query(const hoist_manager_t* manager, hoist_replan_s
     hoist_replan_status_t status = HOIST_REPLAN_STATUS_INIT;
     status.state = static_cast<hoist_replan_state_t>(held.budget().replan_state());
     status.can_request = held.budget().can_replan() ? 1 : 0;
-    status.applied = held.budget().replans();
+    status.applied = held.budget().requests_applied();
     status.reason = held.budget().replan_reason().c_str();
     write_struct(*out_status, status);
   });

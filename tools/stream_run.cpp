@@ -20,11 +20,8 @@ bool has(const hoist_device_properties_t& facts, hoist_capability_t capability) 
   return (facts.capabilities & static_cast<std::uint64_t>(capability)) != 0;
 }
 
-constexpr unsigned profile_steps = 7;  // on a real clock, where one slow step must not decide the plan
-
 hoist::Budget make_budget(const hoist::Device& device, const std::string& size) {
   hoist::BudgetOptions options;
-  if (!has(device.query(), HOIST_CAPABILITY_VIRTUAL_CLOCK)) options.profile_steps = profile_steps;
   options.set("budget", size);
   if (options.budget_bytes == 0 && options.budget_share == 0) {  // to the library that is "no limit"
     throw BadInput("--budget is '" + size + "'; give a share above 0, such as 40%, or bytes, such as 8GiB");

@@ -38,7 +38,7 @@ FROZEN(HOIST_PHASE_SUSPENDED, 4);
 FROZEN(HOIST_PHASE_FORCE_32, 2147483647);
 
 /* hoist_budget_status_t, budget.h */
-FROZEN(sizeof(hoist_budget_status_t), 184);
+FROZEN(sizeof(hoist_budget_status_t), 192);
 FROZEN(offsetof(hoist_budget_status_t, struct_size), 0);
 FROZEN(offsetof(hoist_budget_status_t, phase), 8);
 FROZEN(offsetof(hoist_budget_status_t, unit_count), 12);
@@ -62,6 +62,8 @@ FROZEN(offsetof(hoist_budget_status_t, predicted_step_us), 144);
 FROZEN(offsetof(hoist_budget_status_t, bound_us), 152);
 FROZEN(offsetof(hoist_budget_status_t, last_step_us), 160);
 FROZEN(offsetof(hoist_budget_status_t, last_stall_us), 168);
+FROZEN(offsetof(hoist_budget_status_t, pageable_bytes), 176);
+FROZEN(offsetof(hoist_budget_status_t, refused_ops), 184);
 
 /* hoist_checkpoint_tensor_t, checkpoint.h */
 FROZEN(sizeof(hoist_checkpoint_tensor_t), 192);
@@ -104,6 +106,27 @@ FROZEN(offsetof(hoist_device_services_t, log), 24);
 FROZEN(sizeof(hoist_manager_options_t), 16);
 FROZEN(offsetof(hoist_manager_options_t, struct_size), 0);
 FROZEN(offsetof(hoist_manager_options_t, budget), 8);
+
+/* hoist_effect_desc_t, effect.h */
+FROZEN(sizeof(hoist_effect_desc_t), 40);
+FROZEN(offsetof(hoist_effect_desc_t, struct_size), 0);
+FROZEN(offsetof(hoist_effect_desc_t, name), 8);
+FROZEN(offsetof(hoist_effect_desc_t, function), 16);
+FROZEN(offsetof(hoist_effect_desc_t, user_data), 24);
+FROZEN(offsetof(hoist_effect_desc_t, release), 32);
+
+/* hoist_sequence_status_t, effect.h */
+FROZEN(sizeof(hoist_sequence_status_t), 64);
+FROZEN(offsetof(hoist_sequence_status_t, struct_size), 0);
+FROZEN(offsetof(hoist_sequence_status_t, effect_count), 8);
+FROZEN(offsetof(hoist_sequence_status_t, is_open), 12);
+FROZEN(offsetof(hoist_sequence_status_t, due), 16);
+FROZEN(offsetof(hoist_sequence_status_t, reserved), 20);
+FROZEN(offsetof(hoist_sequence_status_t, runs), 24);
+FROZEN(offsetof(hoist_sequence_status_t, aborted_runs), 32);
+FROZEN(offsetof(hoist_sequence_status_t, submitted), 40);
+FROZEN(offsetof(hoist_sequence_status_t, refused), 48);
+FROZEN(offsetof(hoist_sequence_status_t, stream_changes), 56);
 
 /* hoist_use_mode_t, manager.h */
 FROZEN(HOIST_USE_READ, 0);
@@ -234,9 +257,6 @@ FROZEN(offsetof(hoist_unit_view_t, struct_size), 0);
 FROZEN(offsetof(hoist_unit_view_t, count), 8);
 FROZEN(offsetof(hoist_unit_view_t, stride), 16);
 FROZEN(offsetof(hoist_unit_view_t, tensors), 24);
-
-/* hoist_budget_status_t, budget.h */
-FROZEN(offsetof(hoist_budget_status_t, pageable_bytes), 176);
 
 /* hoist_unit_timing_t, timing.h */
 FROZEN(sizeof(hoist_unit_timing_t), 96);

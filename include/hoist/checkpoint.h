@@ -68,7 +68,7 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_checkpoint_get_count(const hoist_
  * @return HOIST_OK; HOIST_ERROR_NOT_FOUND; HOIST_ERROR_INVALID_ARGUMENT.
  * @threadsafe @nonblocking @since 0.1
  */
-HOIST_API HOIST_NODISCARD hoist_status_t hoist_checkpoint_get_tensor(
+HOIST_API HOIST_NODISCARD hoist_status_t hoist_checkpoint_query_tensor(
     const hoist_checkpoint_t* checkpoint, uint64_t index, hoist_checkpoint_tensor_t* out_tensor) HOIST_NOEXCEPT;
 
 /**
@@ -76,8 +76,9 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_checkpoint_get_tensor(
  * @return HOIST_OK or HOIST_ERROR_NOT_FOUND with the nearest name.
  * @threadsafe @nonblocking @since 0.1
  */
-HOIST_API HOIST_NODISCARD hoist_status_t hoist_checkpoint_query(const hoist_checkpoint_t* checkpoint, const char* name,
-                                                                uint64_t* out_index) HOIST_NOEXCEPT;
+HOIST_API HOIST_NODISCARD hoist_status_t hoist_checkpoint_get_tensor(const hoist_checkpoint_t* checkpoint,
+                                                                     const char* name,
+                                                                     uint64_t* out_index) HOIST_NOEXCEPT;
 
 HOIST_END_DECLS
 

@@ -189,7 +189,7 @@ typedef struct hoist_replan_status_t {
   size_t struct_size;         /**< Bytes of this struct that the caller knows. In. */
   hoist_replan_state_t state; /**< Of the last request. */
   uint32_t can_request;       /**< 1 where hoist_replan_request is allowed now. */
-  uint64_t applied;           /**< Plans swapped in after the first, the lifecycle's own included. */
+  uint64_t applied;           /**< Of those requested (a changed budget is one), how many have been swapped in. */
   const char* reason;         /**< Why the last one failed, or ""; valid until the manager's next call. */
 } hoist_replan_status_t;
 

@@ -16,6 +16,7 @@ const ErrorRecord& error_record() noexcept { return record(); }
 void record_error(hoist_status_t code, const char* message, const char* where, const char* hint) noexcept {
   ErrorRecord& target = record();
   target.code = code;
+  ++target.number;
   try {
     // Copies first: the arguments may point into the record itself.
     std::string new_message = message == nullptr ? "" : message;

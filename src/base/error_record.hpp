@@ -2,6 +2,7 @@
 // The calling thread's last failure. Written on failure only, so that clean-up cannot erase it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "hoist/status.h"
@@ -9,6 +10,7 @@
 namespace hoist {
 
 struct ErrorRecord {
+  std::uint64_t number = 0;  // grows with every record of the thread
   hoist_status_t code = HOIST_OK;
   std::string message;
   std::string where;

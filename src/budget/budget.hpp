@@ -100,7 +100,8 @@ class Budget {
   void request_replan(const plan::Problem* problem, const plan::Plan* plan);
   [[nodiscard]] ReplanState replan_state() const noexcept { return replan_state_; }
   [[nodiscard]] const std::string& replan_reason() const noexcept { return replan_reason_; }
-  [[nodiscard]] std::uint64_t replans() const noexcept { return replans_; }
+  // Of those requested, swapped in.
+  [[nodiscard]] std::uint64_t requests_applied() const noexcept { return requests_applied_; }
   [[nodiscard]] bool can_replan() const noexcept;
 
   void trace_begin(std::uint64_t limit);
@@ -186,6 +187,7 @@ class Budget {
   std::vector<std::uint32_t> candidate_;  // an order that differs from the planned one, seen once
   std::uint32_t profiled_ = 0;
   std::uint64_t replans_ = 0;
+  std::uint64_t requests_applied_ = 0;
   ReplanState replan_state_ = ReplanState::none;
   std::string replan_reason_;
   std::uint64_t step_h2d_ = 0;

@@ -158,7 +158,9 @@ void Budget::swap(void* stream) {
   executor_->count_mispredictions(phase_ != Phase::discovery);
   swapped_ = true;
   if (!first) ++replans_;
-  if (requested) replan_state_ = ReplanState::applied;
+  if (!requested) return;
+  ++requests_applied_;
+  replan_state_ = ReplanState::applied;
 }
 
 // The old arena goes before the new one is taken.
@@ -271,6 +273,7 @@ void Budget::request_replan(const plan::Problem* problem, const plan::Plan* plan
 }
 
 void Budget::set_budget(std::uint64_t bytes, double share) {
+  require_share(share);
   require_between_steps("the budget is changed");
   if (phase_ == Phase::suspended) {
     fail(HOIST_ERROR_INVALID_STATE, "the budget is changed while suspended", "resume first");

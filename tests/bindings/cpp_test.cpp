@@ -176,4 +176,30 @@ TEST_F(HoistHpp, PlansOfAManagerAreThoseOfTheirProblem) {
   EXPECT_EQ(hoist::replan_query(manager_).state, HOIST_REPLAN_PENDING);
 }
 
+TEST(HoistHppEffects, RunInOrderOrNotAtAll) {
+  const hoist::Device device("host:0?mode=threaded");
+  const hoist::Stream stream(device);
+  hoist::Sequence sequence(device, "graph");
+  std::vector<int> ran;
+  const hoist_effect_t first = sequence.add("first", [&](hoist_stream_t* given) {
+    EXPECT_EQ(given, stream.get());
+    ran.push_back(1);
+  });
+  const hoist_effect_t second = sequence.add("second", [&](hoist_stream_t*) {
+    ran.push_back(2);
+    if (ran.size() == 2) throw std::out_of_range("not yet");
+  });
+  const hoist_token_t begun = sequence.begin();
+  EXPECT_THROW(static_cast<void>(sequence.submit(second, nullptr, begun)), hoist::Exception);
+  EXPECT_TRUE(ran.empty());
+  const hoist_token_t token = sequence.submit(first, stream.get(), begun);
+  EXPECT_THROW(static_cast<void>(sequence.submit(second, nullptr, token)), std::out_of_range);
+  sequence.end(sequence.submit(second, nullptr, token));
+  EXPECT_EQ(ran, (std::vector<int>{1, 2, 2}));
+  static_cast<void>(sequence.begin());
+  sequence.abort();
+  EXPECT_EQ(sequence.query().aborted_runs, 1U);
+  EXPECT_EQ(sequence.query().refused, 1U);
+}
+
 }  // namespace

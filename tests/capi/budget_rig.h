@@ -11,29 +11,9 @@
 #include <unistd.h>
 
 #include "hoist/hoist.h"
-
-#define CHECK(condition)                                              \
-  do {                                                                \
-    if (!(condition)) {                                               \
-      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-      print_last_error();                                             \
-      exit(1);                                                        \
-    }                                                                 \
-  } while (0)
-#define OK(call) CHECK((call) == HOIST_OK)
+#include "support/check.h"
 
 enum { place = 4096, most_units = 8 };
-
-static inline void print_last_error(void) {
-  hoist_error_t error = HOIST_ERROR_INIT;
-  if (hoist_last_error(&error) != HOIST_OK) return;
-  fprintf(stderr, "last error: %s: %s (%s)\n", error.where, error.message, error.hint);
-}
-
-static inline int says(const char* part) {
-  hoist_error_t error = HOIST_ERROR_INIT;
-  return hoist_last_error(&error) == HOIST_OK && strstr(error.message, part) != NULL;
-}
 
 typedef struct {
   hoist_device_t* device;

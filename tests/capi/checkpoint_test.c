@@ -9,22 +9,7 @@
 #include <unistd.h>
 
 #include "hoist/hoist.h"
-
-#define CHECK(condition)                                              \
-  do {                                                                \
-    if (!(condition)) {                                               \
-      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-      exit(1);                                                        \
-    }                                                                 \
-  } while (0)
-
-/* The call failed as expected, and the text of message and hint has `part`. */
-static int failed(hoist_status_t status, hoist_status_t want, const char* where, const char* part) {
-  hoist_error_t error = HOIST_ERROR_INIT;
-  if (status != want || hoist_last_error(&error) != HOIST_OK) return 0;
-  return error.code == want && strcmp(error.where, where) == 0 &&
-         (strstr(error.message, part) != NULL || strstr(error.hint, part) != NULL);
-}
+#include "support/check.h"
 
 static const char json[] =
     "{\"b.weight\":{\"dtype\":\"BF16\",\"shape\":[2,3],\"data_offsets\":[4,16]},"
@@ -45,34 +30,34 @@ static void check_facts(const hoist_checkpoint_t* checkpoint, const char* path) 
   uint64_t count = 0;
   CHECK(hoist_checkpoint_get_count(checkpoint, &count) == HOIST_OK && count == 3);
   hoist_checkpoint_tensor_t tensor = HOIST_CHECKPOINT_TENSOR_INIT;
-  CHECK(hoist_checkpoint_get_tensor(checkpoint, 1, &tensor) == HOIST_OK);
+  CHECK(hoist_checkpoint_query_tensor(checkpoint, 1, &tensor) == HOIST_OK);
   CHECK(strcmp(tensor.name, "b.weight") == 0 && strcmp(tensor.dtype, "BF16") == 0 && strcmp(tensor.file, path) == 0);
   CHECK(tensor.bytes == 12 && tensor.rank == 2 && tensor.shape[0] == 2 && tensor.shape[1] == 3);
   CHECK(tensor.item_bits == 16 && tensor.offset == 8 + (sizeof json - 1) + 4);
   CHECK(memcmp(tensor.data, data + 4, 12) == 0);
-  CHECK(hoist_checkpoint_get_tensor(checkpoint, 2, &tensor) == HOIST_OK);
+  CHECK(hoist_checkpoint_query_tensor(checkpoint, 2, &tensor) == HOIST_OK);
   CHECK(tensor.data == NULL && tensor.bytes == 0 && tensor.item_bits == 4);
   uint64_t index = 99;
-  CHECK(hoist_checkpoint_query(checkpoint, "a.bias", &index) == HOIST_OK && index == 0);
+  CHECK(hoist_checkpoint_get_tensor(checkpoint, "a.bias", &index) == HOIST_OK && index == 0);
 }
 
 static void check_refusals(const hoist_checkpoint_t* checkpoint) {
   uint64_t number = 99;
   hoist_checkpoint_tensor_t tensor = HOIST_CHECKPOINT_TENSOR_INIT;
   tensor.bytes = 99;
-  CHECK(failed(hoist_checkpoint_get_tensor(checkpoint, 3, &tensor), HOIST_ERROR_NOT_FOUND,
-               "hoist_checkpoint_get_tensor", "below 3"));
+  CHECK(failed(hoist_checkpoint_query_tensor(checkpoint, 3, &tensor), HOIST_ERROR_NOT_FOUND,
+               "hoist_checkpoint_query_tensor", "below 3"));
   CHECK(tensor.bytes == 99);
-  CHECK(failed(hoist_checkpoint_query(checkpoint, "b.wight", &number), HOIST_ERROR_NOT_FOUND, "hoist_checkpoint_query",
-               "b.weight"));
+  CHECK(failed(hoist_checkpoint_get_tensor(checkpoint, "b.wight", &number), HOIST_ERROR_NOT_FOUND,
+               "hoist_checkpoint_get_tensor", "b.weight"));
   CHECK(number == 99);
   CHECK(failed(hoist_checkpoint_get_count(checkpoint, NULL), HOIST_ERROR_INVALID_ARGUMENT, "hoist_checkpoint_get_count",
                "out_count"));
   CHECK(failed(hoist_checkpoint_get_count(NULL, &number), HOIST_ERROR_INVALID_ARGUMENT, "hoist_checkpoint_get_count",
                "checkpoint"));
   tensor.struct_size = 0;
-  CHECK(failed(hoist_checkpoint_get_tensor(checkpoint, 0, &tensor), HOIST_ERROR_INVALID_ARGUMENT,
-               "hoist_checkpoint_get_tensor", "struct_size"));
+  CHECK(failed(hoist_checkpoint_query_tensor(checkpoint, 0, &tensor), HOIST_ERROR_INVALID_ARGUMENT,
+               "hoist_checkpoint_query_tensor", "struct_size"));
 }
 
 /* A caller of older headers knows fewer fields; what lies behind them stays as it is. */
@@ -80,7 +65,7 @@ static void check_short_struct(const hoist_checkpoint_t* checkpoint) {
   hoist_checkpoint_tensor_t tensor;
   memset(&tensor, 0x5a, sizeof tensor);
   tensor.struct_size = offsetof(hoist_checkpoint_tensor_t, bytes);
-  CHECK(hoist_checkpoint_get_tensor(checkpoint, 0, &tensor) == HOIST_OK);
+  CHECK(hoist_checkpoint_query_tensor(checkpoint, 0, &tensor) == HOIST_OK);
   CHECK(strcmp(tensor.name, "a.bias") == 0 && memcmp(tensor.data, data, 4) == 0);
   CHECK(tensor.bytes == 0x5a5a5a5a5a5a5a5aU && tensor.rank == 0x5a5a5a5aU);
 }

@@ -7,31 +7,7 @@
 
 #include "hoist/device_ops.h"
 #include "hoist/hoist.h"
-
-#define CHECK(condition)                                              \
-  do {                                                                \
-    if (!(condition)) {                                               \
-      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-      print_last_error();                                             \
-      exit(1);                                                        \
-    }                                                                 \
-  } while (0)
-
-#define OK(call) CHECK((call) == HOIST_OK)
-
-static void print_last_error(void) {
-  hoist_error_t error = HOIST_ERROR_INIT;
-  if (hoist_last_error(&error) != HOIST_OK) return;
-  fprintf(stderr, "last error: %s: %s (%s)\n", error.where, error.message, error.hint);
-}
-
-/* The call failed as expected and its record has `where`, and `part` in message or hint. */
-static int failed(hoist_status_t status, hoist_status_t want, const char* where, const char* part) {
-  hoist_error_t error = HOIST_ERROR_INIT;
-  if (status != want || hoist_last_error(&error) != HOIST_OK) return 0;
-  return error.code == want && strcmp(error.where, where) == 0 &&
-         (strstr(error.message, part) != NULL || strstr(error.hint, part) != NULL);
-}
+#include "support/check.h"
 
 static void test_records(void) {
   hoist_error_t error = HOIST_ERROR_INIT;

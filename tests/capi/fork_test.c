@@ -9,14 +9,7 @@
 #include <unistd.h>
 
 #include "hoist/hoist.h"
-
-#define CHECK(condition)                                              \
-  do {                                                                \
-    if (!(condition)) {                                               \
-      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-      _exit(1);                                                       \
-    }                                                                 \
-  } while (0)
+#include "support/check.h"
 
 /* ThreadSanitizer allows no new threads after a fork of several. */
 #if defined(__SANITIZE_THREAD__)

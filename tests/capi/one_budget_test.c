@@ -12,29 +12,9 @@
 #include <unistd.h>
 
 #include "hoist/hoist.h"
-
-#define CHECK(condition)                                              \
-  do {                                                                \
-    if (!(condition)) {                                               \
-      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-      print_last_error();                                             \
-      exit(1);                                                        \
-    }                                                                 \
-  } while (0)
-#define OK(call) CHECK((call) == HOIST_OK)
+#include "support/check.h"
 
 enum { tensor_bytes = 4096, units = 3 };
-
-static void print_last_error(void) {
-  hoist_error_t error = HOIST_ERROR_INIT;
-  if (hoist_last_error(&error) != HOIST_OK) return;
-  fprintf(stderr, "last error: %s: %s (%s)\n", error.where, error.message, error.hint);
-}
-
-static int says(const char* part) {
-  hoist_error_t error = HOIST_ERROR_INIT;
-  return hoist_last_error(&error) == HOIST_OK && strstr(error.message, part) != NULL;
-}
 
 typedef struct {
   hoist_device_t* device;

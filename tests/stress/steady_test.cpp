@@ -50,6 +50,7 @@ class SteadyTest : public testing::TestWithParam<const char*> {
     BudgetOptions options;
     options.share = 0.5;
     options.trust = true;
+    options.profile_steps = 3;
     options.links = LinkCurve{{2, 5000}, {2, 5000}, 0.9};
     budget_ = std::make_shared<Budget>(device_, options);
     manager_ = std::make_unique<Manager>(budget_);

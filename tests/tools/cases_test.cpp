@@ -47,7 +47,9 @@ class Experts : public ::testing::Test {
   static constexpr std::uint64_t expert_bytes = 1 << 20;
   static constexpr unsigned experts = 8;
 
-  Experts() : manager_(device_, Budget(device_, BudgetOptions().set("budget", "30%"))), stream_(device_) {
+  Experts()
+      : manager_(device_, Budget(device_, BudgetOptions().set("budget", "30%").set("profile_steps", "3"))),
+        stream_(device_) {
     for (unsigned i = 0; i < experts; ++i) {
       std::vector<unsigned char> source(expert_bytes, static_cast<unsigned char>(i + 1));
       sources_.push_back(std::move(source));

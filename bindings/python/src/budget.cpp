@@ -37,7 +37,8 @@ void bind_status_counts(Bound& bound) {
       .def_readonly("predicted_step_us", &Status::predicted_step_us, "Of the present plan, in microseconds.")
       .def_readonly("bound_us", &Status::bound_us, "A time that no plan can beat, in microseconds.")
       .def_readonly("last_step_us", &Status::last_step_us, "Period of the newest finished step; 0: none yet.")
-      .def_readonly("last_stall_us", &Status::last_stall_us, "Waiting for bytes in that step, in microseconds.");
+      .def_readonly("last_stall_us", &Status::last_stall_us, "Waiting for bytes in that step, in microseconds.")
+      .def_readonly("refused_ops", &Status::refused_ops, "Ops of a plan that the device refused, made up for later.");
 }
 
 void bind_status(py::module_& module) {
@@ -72,7 +73,7 @@ void bind_budget(py::module_& module) {
   bind_status(module);
   py::class_<hoist::Budget>(module, "Budget", "The one byte budget of a device; what has joined keeps it alive.")
       .def(py::init(&make), py::arg("device"),
-           "Budget(device, budget=\"60%\", profile_steps=3, ...): options by name, as in hoist_budget_options_t.\n"
+           "Budget(device, budget=\"60%\", profile_steps=5, ...): options by name, as in hoist_budget_options_t.\n"
            "InvalidArgumentError for an unknown one, with the nearest known.")
       .def("set_bytes", set<std::uint64_t, &hoist::Budget::set_bytes>, py::arg("bytes"),
            "Changes the budget; the next step's begin swaps the plan. InfeasibleError with the smallest that would do.")

@@ -88,5 +88,6 @@ void bind_dlpack(py::module_& module);
 void bind_timing(py::module_& module);
 void bind_plan(py::module_& module);
 void bind_checkpoint(py::module_& module);
+void bind_effect(py::module_& module);
 
 }  // namespace hoist_python

@@ -21,4 +21,5 @@ PYBIND11_MODULE(_hoist, module) {
   bind_timing(module);
   bind_plan(module);
   bind_checkpoint(module);
+  bind_effect(module);
 }

@@ -29,7 +29,7 @@ std::int64_t extent(const hoist::Checkpoint& checkpoint, const std::string& name
 
 bool has(const hoist::Checkpoint& checkpoint, const std::string& name) {
   std::uint64_t index = 0;
-  return hoist_checkpoint_query(checkpoint.get(), name.c_str(), &index) == HOIST_OK;
+  return hoist_checkpoint_get_tensor(checkpoint.get(), name.c_str(), &index) == HOIST_OK;
 }
 
 }  // namespace

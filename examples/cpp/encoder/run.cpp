@@ -9,12 +9,9 @@ namespace {
 
 constexpr unsigned most_steps_to_serving = 64;
 
-constexpr unsigned profile_steps = 7;  // the machine does other things too: one slow step must not decide the plan
-
 hoist::Budget make_budget(const hoist::Device& device, const std::string& budget) {
   hoist::BudgetOptions options;
   options.set("budget", budget);
-  options.profile_steps = profile_steps;
   return {device, options};
 }
 

@@ -23,12 +23,12 @@ class Checkpoint : public detail::Handle<hoist_checkpoint_t, hoist_checkpoint_cl
   [[nodiscard]] hoist_checkpoint_tensor_t operator[](std::uint64_t index) const {
     hoist_checkpoint_tensor_t tensor{};
     tensor.struct_size = sizeof tensor;
-    check(hoist_checkpoint_get_tensor(get(), index, &tensor));
+    check(hoist_checkpoint_query_tensor(get(), index, &tensor));
     return tensor;
   }
   [[nodiscard]] std::uint64_t index(const std::string& name) const {
     std::uint64_t index = 0;
-    check(hoist_checkpoint_query(get(), name.c_str(), &index));
+    check(hoist_checkpoint_get_tensor(get(), name.c_str(), &index));
     return index;
   }
 };

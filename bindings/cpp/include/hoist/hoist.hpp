@@ -6,6 +6,7 @@
 #include "hoist/checkpoint.hpp"
 #include "hoist/device.hpp"
 #include "hoist/dlpack.hpp"
+#include "hoist/effect.hpp"
 #include "hoist/error.hpp"
 #include "hoist/manager.hpp"
 #include "hoist/plan.hpp"

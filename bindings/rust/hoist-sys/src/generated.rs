@@ -3,6 +3,7 @@
 
 pub const HOIST_PROFILE_STEPS_NONE: u32 = 4294967295;
 pub const HOIST_CHECKPOINT_RANK_MAX: u32 = 16;
+pub const HOIST_EFFECT_COUNT_MAX: u32 = 16777214;
 pub const HOIST_VERSION_MAJOR: u32 = 0;
 pub const HOIST_VERSION_MINOR: u32 = 1;
 pub const HOIST_VERSION_PATCH: u32 = 0;
@@ -491,12 +492,13 @@ pub struct hoist_budget_status_t {
     pub last_step_us: f64,
     pub last_stall_us: f64,
     pub pageable_bytes: u64,
+    pub refused_ops: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
     [
         "Size of hoist_budget_status_t",
-    ][::core::mem::size_of::<hoist_budget_status_t>() - 184usize];
+    ][::core::mem::size_of::<hoist_budget_status_t>() - 192usize];
     [
         "Alignment of hoist_budget_status_t",
     ][::core::mem::align_of::<hoist_budget_status_t>() - 8usize];
@@ -572,6 +574,9 @@ const _: () = {
     [
         "Offset of field: hoist_budget_status_t::pageable_bytes",
     ][::core::mem::offset_of!(hoist_budget_status_t, pageable_bytes) - 176usize];
+    [
+        "Offset of field: hoist_budget_status_t::refused_ops",
+    ][::core::mem::offset_of!(hoist_budget_status_t, refused_ops) - 184usize];
 };
 impl Default for hoist_budget_status_t {
     fn default() -> Self {
@@ -671,17 +676,175 @@ extern "C" {
     ) -> hoist_status_t;
 }
 extern "C" {
-    pub fn hoist_checkpoint_get_tensor(
+    pub fn hoist_checkpoint_query_tensor(
         checkpoint: *const hoist_checkpoint_t,
         index: u64,
         out_tensor: *mut hoist_checkpoint_tensor_t,
     ) -> hoist_status_t;
 }
 extern "C" {
-    pub fn hoist_checkpoint_query(
+    pub fn hoist_checkpoint_get_tensor(
         checkpoint: *const hoist_checkpoint_t,
         name: *const ::core::ffi::c_char,
         out_index: *mut u64,
+    ) -> hoist_status_t;
+}
+#[repr(C)]
+#[derive(Debug)]
+pub struct hoist_sequence_t {
+    _unused: [u8; 0],
+}
+pub type hoist_effect_t = u32;
+pub type hoist_token_t = u64;
+pub type hoist_effect_fn_t = ::core::option::Option<
+    unsafe extern "C" fn(
+        user_data: *mut ::core::ffi::c_void,
+        stream: *mut hoist_stream_t,
+    ) -> hoist_status_t,
+>;
+pub type hoist_effect_release_fn_t = ::core::option::Option<
+    unsafe extern "C" fn(user_data: *mut ::core::ffi::c_void),
+>;
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct hoist_effect_desc_t {
+    pub struct_size: usize,
+    pub name: *const ::core::ffi::c_char,
+    pub function: hoist_effect_fn_t,
+    pub user_data: *mut ::core::ffi::c_void,
+    pub release: hoist_effect_release_fn_t,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    [
+        "Size of hoist_effect_desc_t",
+    ][::core::mem::size_of::<hoist_effect_desc_t>() - 40usize];
+    [
+        "Alignment of hoist_effect_desc_t",
+    ][::core::mem::align_of::<hoist_effect_desc_t>() - 8usize];
+    [
+        "Offset of field: hoist_effect_desc_t::struct_size",
+    ][::core::mem::offset_of!(hoist_effect_desc_t, struct_size) - 0usize];
+    [
+        "Offset of field: hoist_effect_desc_t::name",
+    ][::core::mem::offset_of!(hoist_effect_desc_t, name) - 8usize];
+    [
+        "Offset of field: hoist_effect_desc_t::function",
+    ][::core::mem::offset_of!(hoist_effect_desc_t, function) - 16usize];
+    [
+        "Offset of field: hoist_effect_desc_t::user_data",
+    ][::core::mem::offset_of!(hoist_effect_desc_t, user_data) - 24usize];
+    [
+        "Offset of field: hoist_effect_desc_t::release",
+    ][::core::mem::offset_of!(hoist_effect_desc_t, release) - 32usize];
+};
+impl Default for hoist_effect_desc_t {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+extern "C" {
+    pub fn hoist_sequence_create(
+        device: *mut hoist_device_t,
+        name: *const ::core::ffi::c_char,
+        out_sequence: *mut *mut hoist_sequence_t,
+    ) -> hoist_status_t;
+}
+extern "C" {
+    pub fn hoist_sequence_destroy(sequence: *mut hoist_sequence_t);
+}
+extern "C" {
+    pub fn hoist_effect_register(
+        sequence: *mut hoist_sequence_t,
+        desc: *const hoist_effect_desc_t,
+        out_effect: *mut hoist_effect_t,
+    ) -> hoist_status_t;
+}
+extern "C" {
+    pub fn hoist_sequence_begin(
+        sequence: *mut hoist_sequence_t,
+        out_token: *mut hoist_token_t,
+    ) -> hoist_status_t;
+}
+extern "C" {
+    pub fn hoist_effect_submit(
+        sequence: *mut hoist_sequence_t,
+        effect: hoist_effect_t,
+        stream: *mut hoist_stream_t,
+        token: hoist_token_t,
+        out_token: *mut hoist_token_t,
+    ) -> hoist_status_t;
+}
+extern "C" {
+    pub fn hoist_sequence_end(
+        sequence: *mut hoist_sequence_t,
+        token: hoist_token_t,
+    ) -> hoist_status_t;
+}
+extern "C" {
+    pub fn hoist_sequence_abort(sequence: *mut hoist_sequence_t) -> hoist_status_t;
+}
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct hoist_sequence_status_t {
+    pub struct_size: usize,
+    pub effect_count: u32,
+    pub is_open: u32,
+    pub due: hoist_effect_t,
+    pub reserved: u32,
+    pub runs: u64,
+    pub aborted_runs: u64,
+    pub submitted: u64,
+    pub refused: u64,
+    pub stream_changes: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    [
+        "Size of hoist_sequence_status_t",
+    ][::core::mem::size_of::<hoist_sequence_status_t>() - 64usize];
+    [
+        "Alignment of hoist_sequence_status_t",
+    ][::core::mem::align_of::<hoist_sequence_status_t>() - 8usize];
+    [
+        "Offset of field: hoist_sequence_status_t::struct_size",
+    ][::core::mem::offset_of!(hoist_sequence_status_t, struct_size) - 0usize];
+    [
+        "Offset of field: hoist_sequence_status_t::effect_count",
+    ][::core::mem::offset_of!(hoist_sequence_status_t, effect_count) - 8usize];
+    [
+        "Offset of field: hoist_sequence_status_t::is_open",
+    ][::core::mem::offset_of!(hoist_sequence_status_t, is_open) - 12usize];
+    [
+        "Offset of field: hoist_sequence_status_t::due",
+    ][::core::mem::offset_of!(hoist_sequence_status_t, due) - 16usize];
+    [
+        "Offset of field: hoist_sequence_status_t::reserved",
+    ][::core::mem::offset_of!(hoist_sequence_status_t, reserved) - 20usize];
+    [
+        "Offset of field: hoist_sequence_status_t::runs",
+    ][::core::mem::offset_of!(hoist_sequence_status_t, runs) - 24usize];
+    [
+        "Offset of field: hoist_sequence_status_t::aborted_runs",
+    ][::core::mem::offset_of!(hoist_sequence_status_t, aborted_runs) - 32usize];
+    [
+        "Offset of field: hoist_sequence_status_t::submitted",
+    ][::core::mem::offset_of!(hoist_sequence_status_t, submitted) - 40usize];
+    [
+        "Offset of field: hoist_sequence_status_t::refused",
+    ][::core::mem::offset_of!(hoist_sequence_status_t, refused) - 48usize];
+    [
+        "Offset of field: hoist_sequence_status_t::stream_changes",
+    ][::core::mem::offset_of!(hoist_sequence_status_t, stream_changes) - 56usize];
+};
+extern "C" {
+    pub fn hoist_sequence_query(
+        sequence: *const hoist_sequence_t,
+        out_status: *mut hoist_sequence_status_t,
     ) -> hoist_status_t;
 }
 extern "C" {

@@ -72,7 +72,7 @@ impl Checkpoint {
     pub fn index(&self, name: &str) -> Result<u64> {
         let (name, mut index) = (c_string(name)?, 0);
         // SAFETY: the name is read during the call only.
-        check(unsafe { sys::hoist_checkpoint_query(self.as_ptr(), name.as_ptr(), &mut index) })?;
+        check(unsafe { sys::hoist_checkpoint_get_tensor(self.as_ptr(), name.as_ptr(), &mut index) })?;
         Ok(index)
     }
 
@@ -82,7 +82,7 @@ impl Checkpoint {
         let mut raw = sys::hoist_checkpoint_tensor_t { struct_size, ..Default::default() };
         // SAFETY: the struct's size is set; strings and bytes live as long as the checkpoint.
         unsafe {
-            check(sys::hoist_checkpoint_get_tensor(self.as_ptr(), index, &mut raw))?;
+            check(sys::hoist_checkpoint_query_tensor(self.as_ptr(), index, &mut raw))?;
             let data: &[u8] = match raw.data.is_null() {
                 true => &[],
                 false => std::slice::from_raw_parts(raw.data.cast(), raw.bytes as usize),

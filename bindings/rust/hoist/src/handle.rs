@@ -5,7 +5,7 @@
 macro_rules! owner {
     ($(#[$doc:meta])* $name:ident, $raw:ident, $destroy:ident) => {
         $(#[$doc])*
-        pub struct $name(std::ptr::NonNull<hoist_sys::$raw>);
+        pub struct $name(pub(crate) std::ptr::NonNull<hoist_sys::$raw>);
 
         impl $name {
             /// The C handle; it stays this object's.

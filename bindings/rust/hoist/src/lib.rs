@@ -30,6 +30,7 @@
 mod budget;
 mod checkpoint;
 mod device;
+mod effect;
 mod error;
 mod handle;
 mod manager;
@@ -40,6 +41,7 @@ mod stream;
 pub use budget::{Budget, BudgetOptions, BudgetStatus, Phase};
 pub use checkpoint::{Checkpoint, CheckpointTensor, TensorBytes};
 pub use device::{device_count, device_properties, plugin_load, Device, DeviceProperties, HostMemory, Memory};
+pub use effect::{EffectId, Sequence, SequenceStatus, Token};
 pub use error::{log_set, status_string, version_abi, version_string, Code, Error, LogLevel, Result};
 pub use manager::{Manager, Source, TensorClass, TensorId, TensorInfo, UnitId, UnitTiming, UseMode};
 pub use plan::{Plan, PlanResult, Problem, ReplanState, ReplanStatus};

@@ -39,6 +39,13 @@ pub(crate) unsafe extern "C" fn run<F: FnOnce()>(user_data: *mut c_void) {
     }
 }
 
+/// The stream behind a handle that stays its owner's.
+/// # Safety
+/// `stream` is NULL or a live handle, and outlives what is given out.
+pub(crate) unsafe fn borrow_stream(stream: *mut sys::hoist_stream_t) -> Option<std::mem::ManuallyDrop<Stream>> {
+    std::ptr::NonNull::new(stream).map(|handle| std::mem::ManuallyDrop::new(Stream(handle)))
+}
+
 impl Stream {
     /// Creates a stream, which keeps the device alive.
     pub fn new(device: &Device) -> Result<Self> {

@@ -41,7 +41,8 @@ typedef struct hoist_budget_options_t {
   double budget_share;         /**< Share of the managed tensors' unique bytes, each rounded up to the device's
                                     alignment (plus the largest workspace); 0: 1.0, so that everything stays. */
   uint64_t pinned_limit_bytes; /**< Most bytes of pinned host memory; 0: no limit. */
-  uint32_t profile_steps;      /**< Steps measured between discovery and serving; 0: 3. */
+  uint32_t profile_steps;      /**< Steps measured between discovery and serving; 0: 7, so that one slow
+                                    step does not decide the plan. */
   uint32_t run_ahead_steps;    /**< Steps that may be submitted ahead of the device; step begin waits beyond. 0: 2. */
   uint32_t plan_effort;        /**< Iterations of the planner's search; 0: the planner's default. */
   hoist_switch_t trust;        /**< Trust mode: poison freed places, check resident bytes and handles. Key "trust". */
@@ -144,13 +145,14 @@ typedef struct hoist_budget_status_t {
   double last_stall_us;         /**< Waiting for bytes in that step. */
   uint64_t pageable_bytes;      /**< Of pinned_bytes and adopted_bytes, what the device refused to pin: copies of it are
                                      right, but slow. */
+  uint64_t refused_ops;         /**< Ops of a plan that the device refused, and that were made up for later. */
 } hoist_budget_status_t;
 
 /** Initialiser of a ::hoist_budget_status_t. @since 0.1 */
 #define HOIST_BUDGET_STATUS_INIT                                                                                      \
   {                                                                                                                   \
     sizeof(hoist_budget_status_t), HOIST_PHASE_BUILDING, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, 0.0, \
-        0.0, 0.0, 0                                                                                                   \
+        0.0, 0.0, 0, 0                                                                                                \
   }
 
 /**

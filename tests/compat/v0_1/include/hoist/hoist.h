@@ -9,6 +9,7 @@
 #include "hoist/budget.h"
 #include "hoist/checkpoint.h"
 #include "hoist/device.h"
+#include "hoist/effect.h"
 #include "hoist/host_memory.h"
 #include "hoist/manager.h"
 #include "hoist/plan.h"

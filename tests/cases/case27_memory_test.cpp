@@ -86,5 +86,29 @@ TEST(NoTensor, AtAllRuns) {
   EXPECT_EQ(rig.budget().status().counters.steps, 9U);
 }
 
+TEST(ManyTensors, AHundredThousandAreServed) {
+  constexpr std::uint32_t units = 1000;
+  constexpr std::uint32_t tensors = 100;  // of each
+  Model model;
+  for (std::uint32_t unit = 0; unit < units; ++unit) {
+    model.units.emplace_back();
+    for (std::uint32_t tensor = 0; tensor < tensors; ++tensor) {
+      const std::uint32_t item = unit * tensors + tensor;
+      model.items.push_back({"t" + std::to_string(item), 1 + item % 64, false, false});
+      model.units.back().uses.push_back({item, tensor % 10 == 0 ? plan::Mode::read_write : plan::Mode::read});
+    }
+  }
+  BudgetOptions options;
+  options.share = 0.5;
+  options.profile_steps = 1;
+  ModelRig rig("host:0?mode=threaded", std::move(model), options);
+  rig.steps(4);
+  rig.wait();
+  EXPECT_EQ(rig.budget().phase(), Phase::serving);
+  EXPECT_EQ(rig.budget().status().counters.mispredictions, 0U);
+  EXPECT_EQ(rig.wrong(), 0U);
+  EXPECT_EQ(rig.wrong_on_read_back(), 0U);
+}
+
 }  // namespace
 }  // namespace hoist::test

@@ -177,7 +177,8 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_stream_create(hoist_device_t* dev
 
 /**
  * @brief Makes a handle for a stream of the device's own kind that the caller owns.
- * @param native For cuda a CUstream. The caller keeps it alive until the handle is destroyed.
+ * @param native For cuda a CUstream. The caller keeps it alive until the handle is destroyed and, where a unit is open
+ *        on it then, until that unit has ended.
  * @return HOIST_OK; HOIST_ERROR_UNSUPPORTED where there are no native streams; HOIST_ERROR_INVALID_ARGUMENT for one of
  *         another device; HOIST_ERROR_DEVICE.
  * @threadsafe @nonblocking @since 0.1

@@ -22,7 +22,7 @@ std::optional<double> Workshop::try_draft(Draft draft, const std::vector<std::ui
   check_time();
   if (!place(model, draft, options)) return std::nullopt;
   if (options.grow) grow_in_place(model, draft, most);
-  Plan plan = emit(model, draft, stays_of(model, draft));
+  Plan plan = emit(model, draft, stays_of(model, draft), options.by_offset);
   Simulation run = simulate(model.problem, compile(model.problem, model.uses, plan), {});
   last_stalls_ = std::move(run.unit_stall_us);
   if (run.step_us < best_us_) {

@@ -9,23 +9,49 @@ namespace {
 
 struct Keyed {
   std::uint64_t key = 0;  // after, then kind, then urgency
+  std::uint64_t rank = 0;
   Op op;
 };
 
 class Emitter {
  public:
-  Emitter(const Model& model, const Draft& draft)
-      : model_(model), draft_(draft), born_(model.problem.items.size(), 0) {}
+  Emitter(const Model& model, const Draft& draft, bool by_offset)
+      : model_(model), draft_(draft), by_offset_(by_offset), born_(model.problem.items.size(), 0) {}
 
   Plan run(const std::vector<Stay>& stays) {
     for (const Stay& stay : stays) add(stay);
-    std::stable_sort(ops_.begin(), ops_.end(), [](const Keyed& a, const Keyed& b) { return a.key < b.key; });
+    sort();
     plan_.ops.reserve(ops_.size());
     for (const Keyed& keyed : ops_) plan_.ops.push_back(keyed.op);
     return std::move(plan_);
   }
 
  private:
+  // Stores by offset; of loads as urgent as each other first those whose places no store of their row frees, then in
+  // the order in which stores free them: a load that waits for its place holds up those behind it.
+  void sort() {
+    const auto before = [](const Keyed& a, const Keyed& b) { return a.key != b.key ? a.key < b.key : a.rank < b.rank; };
+    std::stable_sort(ops_.begin(), ops_.end(), before);
+    if (!by_offset_) return;
+    std::int32_t row = -2;
+    for (Keyed& it : ops_) {
+      if (it.op.after != row) freed_.clear();
+      row = it.op.after;
+      if (it.op.kind == OpKind::store) freed_.push_back({it.rank, it.rank + model_.size[it.op.item]});
+      if (it.op.kind == OpKind::load) it.rank = last_freed(it.op);
+    }
+    std::stable_sort(ops_.begin(), ops_.end(), before);
+  }
+
+  // Which of the row's stores frees the last of the load's place, from 1; 0 for none.
+  [[nodiscard]] std::uint64_t last_freed(const Op& load) const {
+    const std::uint64_t end = load.offset + model_.size[load.item];
+    for (std::size_t n = freed_.size(); n > 0; --n) {
+      if (freed_[n - 1].first < end && load.offset < freed_[n - 1].second) return n;
+    }
+    return 0;
+  }
+
   void add(const Stay& stay) {
     const std::uint32_t first_gap = model_.gaps_begin[stay.item];
     if (stay.in == none) {
@@ -54,27 +80,39 @@ class Emitter {
     if (model_.problem.items[stay.item].transient && out.outside) return;  // it leaves by itself
     const std::int32_t after = static_cast<std::int32_t>(model_.wrap(std::int64_t{out.from} + draft_.late[stay.out]));
     if (stay.written >= 0) {
-      const std::int32_t store = draft_.late[stay.out] == 0 ? stay.written : after;
-      push(store, 0, 0, {OpKind::store, stay.item, store, 0, 0});
+      const std::int32_t store = store_of(stay, out, after);
+      push(store, 0, 0, {OpKind::store, stay.item, store, 0, 0}, by_offset_ ? draft_.offset[stay.in] : 0);
     }
     push(after, 1, 0, {OpKind::drop, stay.item, after, 0, 0});
   }
 
-  void push(std::int32_t after, std::uint64_t kind, std::uint64_t urgency, const Op& op) {
-    ops_.push_back({static_cast<std::uint64_t>(after + 1) << 34 | kind << 32 | urgency, op});
+  // After the pause, which ends before the item is dropped; without one at once, or with the drop where that is late.
+  [[nodiscard]] std::int32_t store_of(const Stay& stay, const Gap& out, std::int32_t drop) const {
+    const std::uint32_t late = draft_.late[stay.out];
+    const std::uint32_t pause = draft_.pause[stay.out];
+    const std::int64_t kept = std::int64_t{out.from} - stay.written;
+    const bool fits = pause <= (kept < 0 ? kept + model_.units : kept) + late;
+    if (pause > 0 && fits) return static_cast<std::int32_t>((stay.written + pause) % model_.units);
+    return late > 0 ? drop : stay.written;
+  }
+
+  void push(std::int32_t after, std::uint64_t kind, std::uint64_t urgency, const Op& op, std::uint64_t rank = 0) {
+    ops_.push_back({static_cast<std::uint64_t>(after + 1) << 34 | kind << 32 | urgency, rank, op});
   }
 
   const Model& model_;
   const Draft& draft_;
+  const bool by_offset_;
   std::vector<char> born_;
   std::vector<Keyed> ops_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> freed_;  // by the stores of one row, by offset
   Plan plan_;
 };
 
 }  // namespace
 
-Plan emit(const Model& model, const Draft& draft, const std::vector<Stay>& stays) {
-  return Emitter(model, draft).run(stays);
+Plan emit(const Model& model, const Draft& draft, const std::vector<Stay>& stays, bool by_offset) {
+  return Emitter(model, draft, by_offset).run(stays);
 }
 
 }  // namespace hoist::plan

@@ -56,6 +56,7 @@ Draft keep_everything(const Model& model) {
   for (std::size_t g = 0; g < model.gaps.size(); ++g) draft.evicted[g] = model.gaps[g].outside ? 1 : 0;
   draft.ahead.assign(model.gaps.size(), 1);
   draft.late.assign(model.gaps.size(), 0);
+  draft.pause.assign(model.gaps.size(), 0);
   draft.offset.assign(model.gaps.size(), 0);
   return draft;
 }

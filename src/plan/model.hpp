@@ -47,6 +47,7 @@ struct Draft {
   std::vector<char> evicted;          // by gap
   std::vector<std::uint32_t> ahead;   // by gap: units between the load's `after` and the use, 1 or more
   std::vector<std::uint32_t> late;    // by gap: units by which store and drop wait
+  std::vector<std::uint32_t> pause;   // by gap that is not late: units between the last write and the store
   std::vector<std::uint64_t> offset;  // by gap: the place of the stay that begins with its end
 };
 Draft keep_everything(const Model& model);
@@ -67,7 +68,8 @@ std::vector<Stay> stays_of(const Model& model, const Draft& draft);
 // Bytes by unit of a draft, its leads included.
 std::vector<std::uint64_t> occupancy(const Model& model, const Draft& draft);
 
-// The plan of a draft whose offsets are set; permanent stays have theirs in `offset` of the item's first gap.
-Plan emit(const Model& model, const Draft& draft, const std::vector<Stay>& stays);
+// The plan of a draft whose offsets are set; permanent stays have theirs in `offset` of the item's first gap. Of ops
+// that are due together and as urgent as each other, the order is that of their places or of their names.
+Plan emit(const Model& model, const Draft& draft, const std::vector<Stay>& stays, bool by_offset = true);
 
 }  // namespace hoist::plan

@@ -14,6 +14,7 @@ struct PlaceOptions {
   std::uint32_t tail = 0;  // units for which a dirty stay's bytes are kept free after its drop, where that fits
   bool grow = false;
   std::uint32_t retries = 4;  // how often what found no place goes to the front
+  bool by_offset = true;      // the order of ops that are due together: by place, or by name
 };
 
 // Sets the draft's offsets; shortens leads that find no place. False where a stay finds none even so.

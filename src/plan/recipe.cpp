@@ -6,6 +6,8 @@
 #include <tuple>
 
 #include "plan/launch.hpp"
+#include "plan/sizes.hpp"
+#include "plan/stores.hpp"
 
 namespace hoist::plan {
 namespace {
@@ -14,8 +16,8 @@ constexpr double never = std::numeric_limits<double>::infinity();
 constexpr std::uint8_t weight_kinds = 10;
 
 auto as_tuple(const Recipe& r) {
-  return std::make_tuple(r.stream, r.reserve, r.weight, r.loose, r.pressure, r.only_needed, r.late, r.place.order,
-                         r.place.best_fit, r.place.tail, r.place.grow);
+  return std::make_tuple(r.stream, r.reserve, r.weight, r.loose, r.pressure, r.only_needed, r.late, r.quiet,
+                         r.quiet_share, r.place.order, r.place.best_fit, r.place.tail, r.place.grow, r.place.by_offset);
 }
 
 }  // namespace
@@ -25,7 +27,10 @@ bool operator<(const Recipe& a, const Recipe& b) { return as_tuple(a) < as_tuple
 Cook::Cook(Workshop& workshop, double bound_us)
     : workshop_(workshop), model_(workshop.model), equalizer_(workshop.model), bound_us_(bound_us) {
   pressure_.assign(1, {});
+  stalls_.assign(1, {});
   step_us_ = model_.compute_us;
+  const auto& items = model_.problem.items;
+  stores_ = model_.problem.cyclic && std::any_of(items.begin(), items.end(), is_written);
   Recipe bare;
   bare.weight = 0;
   bare.reserve = 0;
@@ -67,10 +72,14 @@ std::vector<double> Cook::weights(std::uint8_t kind) const {
   return weight;
 }
 
-std::optional<Draft> Cook::choose_draft(const Recipe& recipe) {
+std::uint64_t Cook::cap_of(const Recipe& recipe) const {
   const double reserve = recipe.reserve * stream_bytes_;
-  if (reserve >= static_cast<double>(model_.arena)) return std::nullopt;
-  const std::uint64_t cap = model_.arena - static_cast<std::uint64_t>(reserve);
+  return reserve >= static_cast<double>(model_.arena) ? 0 : model_.arena - static_cast<std::uint64_t>(reserve);
+}
+
+std::optional<Draft> Cook::choose_draft(const Recipe& recipe) {
+  const std::uint64_t cap = cap_of(recipe);
+  if (cap == 0 && model_.arena > 0) return std::nullopt;
   Draft draft = keep_everything(model_);
   const std::vector<double> weight = weights(recipe.weight);
   const bool alone = recipe.stream != Stream::greedy && equalizer_.covers_all();
@@ -81,10 +90,15 @@ std::optional<Draft> Cook::choose_draft(const Recipe& recipe) {
   return draft;
 }
 
-void Cook::set_late(const Recipe& recipe, Draft& draft) const {
+void Cook::set_late(const Recipe& recipe, std::uint64_t cap, Draft& draft) const {
+  if (recipe.quiet > 0) {
+    const auto share = static_cast<std::uint64_t>(recipe.quiet_share * static_cast<double>(model_.arena));
+    quiet_stores(model_, draft, std::min(cap, share), stalls_[recipe.quiet]);
+  }
   if (recipe.late == 0) return;
   for (const Stay& stay : stays_of(model_, draft)) {
     if (stay.out == none || stay.written < 0 || model_.gaps[stay.out].outside) continue;
+    if (draft.late[stay.out] > 0 || draft.pause[stay.out] > 0) continue;
     draft.late[stay.out] = std::min<std::uint32_t>(recipe.late, model_.gaps[stay.out].between - 1);
   }
 }
@@ -97,7 +111,7 @@ double Cook::taste(const Recipe& recipe) {
   ++tries_;
   std::optional<Draft> draft = choose_draft(recipe);
   if (!draft) return time;
-  set_late(recipe, *draft);
+  set_late(recipe, cap_of(recipe), *draft);
   // Leads far beyond what a schedule asks for only take bytes.
   std::vector<std::uint32_t> most = needed_leads(model_, *draft, std::max(step_us_, copies_us(model_, *draft)));
   if (!recipe.only_needed) {
@@ -120,6 +134,24 @@ bool Cook::vary(Recipe& recipe, double& time, Set set, const Values& values) {
     if (its >= time) continue;
     time = its;
     recipe = other;
+    its_stalls_ = workshop_.last_stalls();
+    better = true;
+  }
+  return better;
+}
+
+// Stores slow the loads beside them: those that can wait keep out of where units stall.
+bool Cook::quieten(Recipe& recipe, double& time) {
+  bool better = false;
+  for (int round = 0; round < 3 && stalls_.size() < 250 && !its_stalls_.empty(); ++round) {
+    stalls_.push_back(its_stalls_);
+    Recipe quiet = recipe;
+    quiet.quiet = static_cast<std::uint8_t>(stalls_.size() - 1);
+    double its = time;
+    const auto set = [](Recipe& r, double v) { r.quiet_share = v; };
+    if (!vary(quiet, its, set, std::array{1.0, 0.95, 0.9, 0.8, 0.65})) break;
+    time = its;
+    recipe = quiet;
     better = true;
   }
   return better;
@@ -148,24 +180,31 @@ bool Cook::press(Recipe& recipe, double& time) {
     if (its < time) {
       time = its;
       recipe = next;
+      its_stalls_ = workshop_.last_stalls();
       better = true;
     }
   }
   return better;
 }
 
+// Steps of about what a unit streams; where the reserve is far more, because stays are long, parts of it.
+std::vector<double> Cook::next_reserves(double at) {
+  if (at > 8) return {at * 0.75, at * 1.3, at * 0.9, at * 1.1};
+  std::vector<double> reserves = {at + 0.5, at + 0.25, at + 1, at * 1.5, at * 0.75};
+  for (const double less : {0.5, 0.25, 1.0}) {
+    if (at >= less) reserves.push_back(at - less);
+  }
+  return reserves;
+}
+
 bool Cook::improve(Recipe& recipe, double& time) {
   constexpr std::array orders = {PlaceOrder::time, PlaceOrder::size, PlaceOrder::area, PlaceOrder::length};
   constexpr std::array streams = {Stream::greedy, Stream::above, Stream::carry};
-  const double at = recipe.reserve;
-  std::vector<double> reserves;
-  for (const double value : {at + 0.5, at - 0.5, at + 0.25, at - 0.25, at + 1, at - 1, at * 1.5, at * 0.75}) {
-    if (value >= 0) reserves.push_back(value);
-  }
   std::vector<std::uint8_t> kinds(weight_kinds);
   std::iota(kinds.begin(), kinds.end(), std::uint8_t{0});
   bool better = vary(
-      recipe, time, [](Recipe& r, double v) { r.reserve = v; }, reserves);
+      recipe, time, [](Recipe& r, double v) { r.reserve = v; }, next_reserves(recipe.reserve));
+  if (stores_) better |= quieten(recipe, time);
   better |= vary(
       recipe, time, [](Recipe& r, PlaceOrder v) { r.place.order = v; }, orders);
   better |= vary(
@@ -181,6 +220,8 @@ bool Cook::improve(Recipe& recipe, double& time) {
       recipe, time, [](Recipe& r, std::uint32_t v) { r.place.tail = v; }, std::array{0U, 1U, 2U});
   better |= vary(
       recipe, time, [](Recipe& r, bool v) { r.place.best_fit = v; }, std::array{false, true});
+  better |= vary(
+      recipe, time, [](Recipe& r, bool v) { r.place.by_offset = v; }, std::array{false, true});
   better |= vary(
       recipe, time, [](Recipe& r, bool v) { r.only_needed = v; }, std::array{false, true});
   better |= vary(
@@ -198,10 +239,28 @@ std::vector<double> Cook::first_reserves() const {
   reserves.insert(reserves.end(), {2.5, 0.25});
   if (stream_bytes_ > 0) reserves.push_back(2.002 * largest_ / stream_bytes_);
   if (equalizer_.covers_all() || stream_bytes_ <= 0) return reserves;
-  for (const double share : {0.03, 0.06, 0.1, 0.16, 0.25}) {
+  for (const double share : {0.015, 0.03, 0.06, 0.1, 0.16, 0.25}) {
     reserves.push_back(share * static_cast<double>(model_.arena) / stream_bytes_);
   }
   return reserves;
+}
+
+// Where tries are few: shares of the arena, from the middle down or up while plans get faster.
+void Cook::climb(Recipe& recipe, double& time) {
+  constexpr std::array shares = {0.004, 0.0075, 0.015, 0.03, 0.06, 0.1, 0.16, 0.25, 0.4};
+  constexpr std::size_t middle = 3;
+  const auto try_share = [&](std::size_t i) {
+    const double reserve = shares[i] * static_cast<double>(model_.arena) / std::max(stream_bytes_, 1.0);
+    return vary(
+        recipe, time, [](Recipe& r, double v) { r.reserve = v; }, std::array{reserve});
+  };
+  const bool fits = try_share(middle);
+  std::size_t down = middle;
+  while (fits && down > 0 && try_share(down - 1)) --down;
+  if (down < middle) return;
+  for (std::size_t up = middle + 1; up < shares.size(); ++up) {
+    if (!try_share(up) && time < never) break;
+  }
 }
 
 void Cook::descend(std::uint64_t most_tries) {
@@ -216,8 +275,12 @@ void Cook::descend(std::uint64_t most_tries) {
     best.place.order = PlaceOrder::time;
     best.place.grow = true;
     double time = never;
-    vary(
-        best, time, [](Recipe& r, double v) { r.reserve = v; }, first_reserves());
+    if (is_large() && !equalizer_.covers_all()) {
+      climb(best, time);
+    } else {
+      vary(
+          best, time, [](Recipe& r, double v) { r.reserve = v; }, first_reserves());
+    }
     if (time == never) continue;
     while (improve(best, time)) {
     }

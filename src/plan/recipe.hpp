@@ -19,6 +19,8 @@ struct Recipe {
   double loose = 0;           // as in EqualizeOptions
   std::uint8_t pressure = 0;  // rounds in which the loads of units that stalled became dearer
   std::uint8_t late = 0;      // units by which stores wait
+  std::uint8_t quiet = 0;     // which stalls stores keep out of: a row of Cook's `stalls_`
+  double quiet_share = 1;     // of the arena, what such stores may fill
   PlaceOptions place{};
 
   friend bool operator<(const Recipe& a, const Recipe& b);
@@ -37,13 +39,17 @@ class Cook {
  private:
   double taste(const Recipe& recipe);
   [[nodiscard]] std::vector<double> first_reserves() const;
+  [[nodiscard]] static std::vector<double> next_reserves(double at);
+  void climb(Recipe& recipe, double& time);
   bool improve(Recipe& recipe, double& time);
   bool press(Recipe& recipe, double& time);
+  bool quieten(Recipe& recipe, double& time);
   template <typename Set, typename Values>
   bool vary(Recipe& recipe, double& time, Set set, const Values& values);
   [[nodiscard]] std::vector<double> weights(std::uint8_t kind) const;
   std::optional<Draft> choose_draft(const Recipe& recipe);
-  void set_late(const Recipe& recipe, Draft& draft) const;
+  void set_late(const Recipe& recipe, std::uint64_t cap, Draft& draft) const;
+  [[nodiscard]] std::uint64_t cap_of(const Recipe& recipe) const;
 
   Workshop& workshop_;
   const Model& model_;
@@ -53,6 +59,9 @@ class Cook {
   double largest_ = 0;                         // bytes of the largest item that is streamed
   double step_us_ = 0;                         // a first guess
   std::vector<std::vector<double>> pressure_;  // by round, then unit
+  std::vector<std::vector<double>> stalls_;    // by row, then unit: of plans whose stores could wait
+  std::vector<double> its_stalls_;             // by unit, of the recipe that a descent stands on
+  bool stores_ = false;                        // whether any plan may store
   std::uint64_t tries_ = 0;
   std::uint64_t most_tries_ = 0;
   std::map<Recipe, double> tasted_;

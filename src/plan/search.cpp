@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "plan/launch.hpp"
+#include "plan/sizes.hpp"
 
 namespace hoist::plan {
 namespace {
@@ -40,7 +41,8 @@ class Search {
   void run() {
     if (movable_.empty()) return;
     // Most proposals are refused by bytes or link time alone, which costs little.
-    for (std::uint64_t proposals = 0; tries_ > 0 && proposals < most_proposals && !is_done(); ++proposals) {
+    const std::uint64_t most = most_proposals();
+    for (std::uint64_t proposals = 0; tries_ > 0 && proposals < most && !is_done(); ++proposals) {
       Draft draft = draft_;
       if (!change(draft)) continue;
       if (!is_promising(draft)) continue;
@@ -49,7 +51,10 @@ class Search {
   }
 
  private:
-  static constexpr std::uint64_t most_proposals = 60'000;
+  // A proposal costs about as much as the problem is large.
+  [[nodiscard]] std::uint64_t most_proposals() const {
+    return std::clamp<std::uint64_t>(30'000'000 / (model_.gaps.size() + model_.units), 500, 60'000);
+  }
 
   [[nodiscard]] bool is_done() const { return workshop_.best_us() <= bound_us_ * (1 + 1e-6); }
 
@@ -67,10 +72,19 @@ class Search {
     return true;
   }
 
+  // Another time for the store of an evicted gap.
+  bool retime(Draft& draft, std::uint32_t g) {
+    if (g == none || !is_written(model_.problem.items[model_.gaps[g].item])) return false;
+    draft.late[g] = random_.below(std::min(model_.gaps[g].between, 1 + model_.units / 3));
+    draft.pause[g] = 0;
+    return true;
+  }
+
   // A few toggles: what comes back, and what goes for it, from the same unit or from any.
   bool change(Draft& draft) {
-    const std::uint32_t kind = random_.below(12);
+    const std::uint32_t kind = random_.below(14);
     if (kind == 0) return toggle(draft, pick(false, draft, movable_));
+    if (kind >= 12) return retime(draft, pick(true, draft, movable_));
     const std::uint32_t back = pick(true, draft, movable_);
     if (!toggle(draft, back)) return false;
     if (kind <= 3) return true;
@@ -102,6 +116,7 @@ class Search {
     if (random_.below(4) == 0) {
       options.order = static_cast<PlaceOrder>(random_.below(4));
       options.grow = random_.below(2) == 0;
+      options.by_offset = random_.below(2) == 0;
     }
     const std::optional<double> time = workshop_.try_draft(std::move(launched), most_, options);
     if (!time || *time > before) return;

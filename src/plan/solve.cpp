@@ -23,10 +23,10 @@ Plan solve_sorted(const Problem& problem, const SolveOptions& options) {
     return options.effort > 0 ? options.effort : std::clamp(work / size, least, most);
   };
   Cook cook(workshop, bound_us);
-  cook.descend(tries(700'000, 3, 450));
+  cook.descend(tries(600'000, 3, 900));
   const bool all = size <= 64 && try_all(workshop, bound_us, 40'000);
   if (!all && size <= 64) refine(workshop, bound_us, tries(100'000, 1, 3000));
-  if (!all && !cook.is_good()) search(workshop, bound_us, tries(800'000, 1, 1500));
+  if (!all && !cook.is_good()) search(workshop, bound_us, tries(cook.is_large() ? 300'000 : 800'000, 1, 1500));
   Plan plan = workshop.take_best();
   complete(problem, model.uses, plan);
   return plan;

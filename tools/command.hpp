@@ -23,6 +23,7 @@ struct BadInput : std::runtime_error {
 // Each adds its subcommand; running it leaves the process's status in `status`.
 void add_bench(CLI::App& app, int& status);
 void add_checkpoint(CLI::App& app, int& status);
+void add_device_check(CLI::App& app, int& status);
 void add_info(CLI::App& app, int& status);
 void add_plan(CLI::App& app, int& status);
 void add_simulate(CLI::App& app, int& status);

@@ -101,6 +101,7 @@ int main(int count, char** arguments) {
   add_checkpoint(app, status);
   add_plan(app, status);
   add_simulate(app, status);
+  add_device_check(app, status);
   add_info(app, status);
   add_bench(app, status);
   return run(app, status, count, arguments);

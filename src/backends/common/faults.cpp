@@ -48,12 +48,12 @@ constexpr std::string_view names[] = {"query",
                                       "work"};
 static_assert(std::size(names) == static_cast<std::size_t>(Slot::count));
 
-std::size_t index_of(std::string_view name) {
-  for (std::size_t i = 0; i < std::size(names); ++i) {
-    if (names[i] == name) return i;
-  }
+std::size_t index_of(std::string_view name, bool with_work) {
+  const auto* end = std::end(names) - (with_work ? 0 : 1);
+  const auto* found = std::find(std::begin(names), end, name);
+  if (found != end) return static_cast<std::size_t>(found - std::begin(names));
   fail(HOIST_ERROR_INVALID_ARGUMENT, text("setting fail: slot '", name, "' is unknown"),
-       nearest_hint(name, {std::begin(names), std::end(names)}));
+       nearest_hint(name, {std::begin(names), end}));
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ void Faults::set(std::string_view spec) {
     return;
   }
   const std::size_t at = std::min(spec.find('@'), spec.size());
-  const std::size_t slot = index_of(spec.substr(0, at));
+  const std::size_t slot = index_of(spec.substr(0, at), fails_work_);
   std::string_view number = spec.substr(std::min(at + 1, spec.size()));
   const bool stays = !number.empty() && number.back() == '+';
   if (stays) number.remove_suffix(1);

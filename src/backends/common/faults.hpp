@@ -49,6 +49,7 @@ enum class Slot : std::uint8_t {
 
 class Faults {
  public:
+  explicit Faults(bool fails_work) : fails_work_(fails_work) {}
   // "" takes all faults back. Throws Error(INVALID_ARGUMENT) for another slot or shape.
   void set(std::string_view spec);
   // Throws the injected failure when this call's turn has come.
@@ -59,6 +60,7 @@ class Faults {
  private:
   void count_down(Slot slot);
 
+  const bool fails_work_;
   // 0: none; n > 0: the n-th next call, once; n < 0: the n-th next call and all later ones.
   std::array<std::atomic<std::int64_t>, static_cast<std::size_t>(Slot::count)> turns_{};
 };

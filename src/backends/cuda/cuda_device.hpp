@@ -147,7 +147,7 @@ class CudaDevice {
   const CUdevice device_;
   CUcontext context_ = nullptr;
   CUcontext aside_ = nullptr;  // of streams that launches and waits for the device must not hold up
-  Faults faults_;
+  Faults faults_{false};
   std::mutex mutex_;
   std::unordered_map<void*, std::uint64_t> registered_;  // by us: bytes
 };

@@ -29,7 +29,7 @@ struct Parts {
   Remapper remapper;
   HostRanges host_ranges;
   Throttle throttle;
-  Faults faults;
+  Faults faults{true};
   std::atomic<double> copy_delay_us;
 };
 

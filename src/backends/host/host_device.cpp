@@ -216,9 +216,14 @@ void HostDevice::check_copy(hoist_copy_kind_t kind, const void* dst, const void*
   // By table, hence not in threaded mode, whose copies take no lock that all streams share.
   const bool looks_up = parts_.options.mode != Mode::threaded && kind != HOIST_COPY_D2D;
   if (looks_up) parts_.host_ranges.check(kind == HOIST_COPY_H2D ? src : dst, bytes);
-  // A peer's memory is another host device's; guarded mode could not open it.
-  const bool own = parts_.memory.contains(src) || parts_.options.mode == Mode::guarded;
-  if (kind == HOIST_COPY_D2D && own) parts_.memory.check("source", src, bytes);
+  // A peer's memory is another host device's.
+  if (kind != HOIST_COPY_D2D) return;
+  if (parts_.memory.contains(src)) return parts_.memory.check("source", src, bytes);
+  if (parts_.options.mode == Mode::guarded) {
+    fail(HOIST_ERROR_UNSUPPORTED,
+         text("source ", src, " is not memory of this device, and guarded mode opens no other's"),
+         "copy by way of host memory");
+  }
 }
 
 void HostDevice::copy(Stream& stream, hoist_copy_kind_t kind, void* dst, const void* src, std::uint64_t bytes) {

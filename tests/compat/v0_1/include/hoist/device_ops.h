@@ -16,6 +16,7 @@
  *   error of open.
  * - In a child of fork nothing of the parent's is used, and no slot of the driver waits for a thread that stayed
  *   behind: count, describe and open answer, be it with a failure.
+ * - What is destroyed leaves nothing behind, and neither does work that has run: no memory, no thread, no open file.
  * `hoist device-check` looks at every one of these sentences on a device.
  */
 #ifndef HOIST_DEVICE_OPS_H

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# `hoist device-check DEVICE` ends with 1, and the check that failed is CHECK alone.
+cmake_minimum_required(VERSION 3.22)
+execute_process(COMMAND ${HOIST} device-check ${DEVICE} --json --timeout 5 OUTPUT_VARIABLE report ERROR_VARIABLE said
+                RESULT_VARIABLE status)
+if(NOT status EQUAL 1)
+  message(FATAL_ERROR "device-check ended with ${status}: ${said}${report}")
+endif()
+set(failed)
+string(JSON count LENGTH "${report}" checks)
+math(EXPR last "${count} - 1")
+foreach(i RANGE ${last})
+  string(JSON outcome GET "${report}" checks ${i} outcome)
+  if(outcome STREQUAL "failed")
+    string(JSON id GET "${report}" checks ${i} id)
+    string(JSON words GET "${report}" checks ${i} words)
+    list(APPEND failed ${id})
+    message(STATUS "${id}: ${words}")
+  endif()
+endforeach()
+if(NOT failed STREQUAL CHECK)
+  message(FATAL_ERROR "failed: ${failed}; ${CHECK} should, and nothing else")
+endif()

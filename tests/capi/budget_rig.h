@@ -46,8 +46,17 @@ static inline void compute(void* user_data) {
   memset(work->data, work->before + 1, place);
 }
 
+/* HOIST_TEST_DEVICES names a device in the place of a threaded host device, as in support/in_place_of.hpp. */
 static inline device_t open_device(const char* name) {
+  static const char threaded[] = "host:0?mode=threaded";
+  const char* given = getenv("HOIST_TEST_DEVICES");
   device_t on = {NULL, NULL, NULL};
+  char other[256];
+  if (given != NULL && strncmp(name, threaded, sizeof threaded - 1) == 0) {
+    const char* rest = name + sizeof threaded - 1;
+    snprintf(other, sizeof other, "%s%s%s", given, *rest == '&' ? "?" : "", *rest == '&' ? rest + 1 : rest);
+    name = other;
+  }
   OK(hoist_device_open(name, &on.device));
   OK(hoist_stream_create(on.device, &on.stream));
   OK(hoist_stream_create(on.device, &on.other));

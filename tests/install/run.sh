@@ -39,3 +39,10 @@ cmake -S "$here/cpp" -B "$scratch/cpp" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_F
 cmake --build "$scratch/cpp" >"$scratch/log" || { cat "$scratch/log"; exit 1; }
 "$scratch/cpp/consumer"
 "$scratch/cpp/consumer_c"
+
+# A vendor's device: its folder somewhere else, the installed headers, and the installed command to check it.
+cp -r "$here/../../examples/c/06_my_device" "$scratch/vendor"
+cmake -S "$scratch/vendor" -B "$scratch/vendor/build" -DCMAKE_PREFIX_PATH="$prefix" \
+  -DCMAKE_C_FLAGS="-Wall -Wextra -Wpedantic -Werror $flags" >"$scratch/log"
+cmake --build "$scratch/vendor/build" >"$scratch/log" || { cat "$scratch/log"; exit 1; }
+TSAN_OPTIONS=die_after_fork=0 "$prefix/bin/hoist" device-check "$scratch/vendor/build/libmy_device.so"

@@ -238,7 +238,7 @@ class FaultsTest : public testing::TestWithParam<std::tuple<const char*, const c
 
 TEST_P(FaultsTest, AtEveryCallOfEveryPhase) {
   if (std::get<0>(GetParam()) == std::string("threaded") && !all_rounds()) GTEST_SKIP() << "set HOIST_TEST_ALL=1";
-  const std::shared_ptr<Device> open = Device::open(device());
+  const std::shared_ptr<Device> open = Device::open(test::in_place_of(device()));
   int faults = 0;
   for (std::size_t phase = 0; phase < std::size(phases); ++phase) {
     int quiet = 0;  // a call may be one that nobody needs to hear of
@@ -273,7 +273,7 @@ INSTANTIATE_TEST_SUITE_P(Threaded, FaultsTest, testing::Combine(testing::Values(
 
 class RefusedTest : public testing::Test {
  protected:
-  void SetUp() override { open_ = Device::open("host:0?mode=threaded&memory=1MiB"); }
+  void SetUp() override { open_ = Device::open(test::in_place_of("host:0?mode=threaded&memory=1MiB")); }
   // As if somebody else held all but so many bytes.
   void leave(std::uint64_t bytes) {
     open_->set("memory_taken", "0");

@@ -131,7 +131,10 @@ bool store_meets_an_unread_load(Wait wait) {
   trial.leave_out(wait);
   ModelRig& rig = trial.rig();
   rig.residency().wait_all();
-  Recorder recorder(100);
+  struct Sink final : CopySink {
+    Recorder kept{100};
+    void on_copy(const TraceInterval& copy) override { kept.add(copy); }
+  } recorder;
   void* epoch = rig.device().event_create();
   rig.device().event_record(epoch, rig.stream());
   rig.device().event_wait(epoch);
@@ -141,7 +144,7 @@ bool store_meets_an_unread_load(Wait wait) {
   rig.residency().collect_copies();
   double load_end = 0;
   double store_begin = 0;
-  for (const TraceInterval& it : recorder.intervals()) {
+  for (const TraceInterval& it : recorder.kept.intervals()) {
     if (it.row == TraceRow::h2d && it.index == 2) load_end = it.end_us;
     if (it.row == TraceRow::d2h) store_begin = it.begin_us;
   }

@@ -16,6 +16,7 @@
 #include "base/error.hpp"
 #include "budget/budget.hpp"
 #include "offload/manager.hpp"
+#include "support/in_place_of.hpp"
 
 namespace hoist::test {
 
@@ -45,7 +46,7 @@ struct Model {
 class ModelRig {
  public:
   ModelRig(const std::string& device, Model model, BudgetOptions options, bool commits = true)
-      : model_(std::move(model)), device_(Device::open(device)), values_(model_.items.size()) {
+      : model_(std::move(model)), device_(Device::open(in_place_of(device))), values_(model_.items.size()) {
     if (!device_->has(HOIST_CAPABILITY_VIRTUAL_CLOCK) && !options.links) {
       options.links = LinkCurve{{2, 5000}, {2, 5000}, 0.9};
     }

@@ -14,6 +14,7 @@
 
 #include "budget/budget.hpp"
 #include "offload/manager.hpp"
+#include "support/in_place_of.hpp"
 
 namespace hoist::test {
 
@@ -31,7 +32,7 @@ inline std::uint8_t pattern(std::uint32_t unit) { return static_cast<std::uint8_
 
 class Rig {
  public:
-  explicit Rig(const RigOptions& options) : options_(options), device_(Device::open(options.device)) {
+  explicit Rig(const RigOptions& options) : options_(options), device_(Device::open(in_place_of(options.device))) {
     // Measuring takes longer than most tests; on a virtual clock it is exact and free.
     if (!device_->has(HOIST_CAPABILITY_VIRTUAL_CLOCK) && !options_.budget.links) {
       options_.budget.links = LinkCurve{{2, 5000}, {2, 5000}, 0.9};

@@ -6,12 +6,39 @@
 
 #include "my_device.h"
 
-static my_mark_t* new_mark(int holders) {
+static my_mark_t* make_mark(my_device_t* device) {
   my_mark_t* mark = calloc(1, sizeof *mark);
   if (mark == NULL) return NULL;
+  mark->device = device;
   pthread_mutex_init(&mark->mutex, NULL);
   pthread_cond_init(&mark->reached_it, NULL);
+  return mark;
+}
+
+static void put_back(my_mark_t* mark) {
+  pthread_mutex_lock(&mark->device->mutex);
+  mark->next = mark->device->spare_marks;
+  mark->device->spare_marks = mark;
+  pthread_mutex_unlock(&mark->device->mutex);
+}
+
+bool my_add_spare_marks(my_device_t* device, int count) {
+  for (my_mark_t* mark; count > 0; --count) {
+    if ((mark = make_mark(device)) == NULL) return false;
+    put_back(mark);
+  }
+  return true;
+}
+
+static my_mark_t* new_mark(my_device_t* device, int holders) {
+  pthread_mutex_lock(&device->mutex);
+  my_mark_t* mark = device->spare_marks;
+  if (mark != NULL) device->spare_marks = mark->next;
+  pthread_mutex_unlock(&device->mutex);
+  if (mark == NULL && (mark = make_mark(device)) == NULL) return NULL;
   mark->holders = holders;
+  mark->reached = false;
+  mark->failure[0] = '\0';
   return mark;
 }
 
@@ -20,10 +47,17 @@ void my_mark_release(my_mark_t* mark) {
   pthread_mutex_lock(&mark->mutex);
   const bool last = --mark->holders == 0;
   pthread_mutex_unlock(&mark->mutex);
-  if (!last) return;
-  pthread_cond_destroy(&mark->reached_it);
-  pthread_mutex_destroy(&mark->mutex);
-  free(mark);
+  if (last) put_back(mark);
+}
+
+void my_free_marks(my_mark_t* marks) {
+  while (marks != NULL) {
+    my_mark_t* next = marks->next;
+    pthread_cond_destroy(&marks->reached_it);
+    pthread_mutex_destroy(&marks->mutex);
+    free(marks);
+    marks = next;
+  }
 }
 
 void my_mark_reach(my_mark_t* mark, const char* failure) {
@@ -90,7 +124,7 @@ hoist_status_t my_event_record(void* self, void* given, void* stream) {
   hoist_status_t status = my_fault(self, "event_record");
   if (status != HOIST_OK) return status;
   my_event_t* event = given;
-  my_mark_t* mark = new_mark(2);
+  my_mark_t* mark = new_mark(self, 2);
   if (mark == NULL) return my_fail(HOIST_ERROR_OUT_OF_MEMORY, "", "no host memory for a recording");
   status = my_submit(stream, &(my_op_t){.work = MY_RECORD, .mark = mark});
   if (status != HOIST_OK) {

@@ -64,6 +64,16 @@ static hoist_status_t parse_options(my_device_t* device, const char* options) {
   return HOIST_OK;
 }
 
+static void close_device(void* self) {
+  my_device_t* device = self;
+  my_free_ranges(device->memory, true);
+  my_free_ranges(device->registered, false);
+  my_free_ops(device->spare_ops);
+  my_free_marks(device->spare_marks);
+  pthread_mutex_destroy(&device->mutex);
+  free(device);
+}
+
 static hoist_status_t open_device(void* driver, uint32_t index, const char* options, void** out_self) {
   (void)driver;
   hoist_status_t status = check_index(index);
@@ -73,22 +83,16 @@ static hoist_status_t open_device(void* driver, uint32_t index, const char* opti
   device->index = index;
   device->total = default_memory;
   device->opened_us = my_now_us();
-  status = parse_options(device, options);
-  if (status != HOIST_OK) {
-    free(device);
-    return status;
-  }
   pthread_mutex_init(&device->mutex, NULL);
-  *out_self = device;
-  return HOIST_OK;
-}
-
-static void close_device(void* self) {
-  my_device_t* device = self;
-  my_free_ranges(device->memory, true);
-  my_free_ranges(device->registered, false);
-  pthread_mutex_destroy(&device->mutex);
-  free(device);
+  status = parse_options(device, options);
+  if (status == HOIST_OK && !(my_add_spare_ops(device, MY_IN_FLIGHT) && my_add_spare_marks(device, MY_IN_FLIGHT))) {
+    status = my_fail(HOIST_ERROR_OUT_OF_MEMORY, "", "no host memory for work in flight");
+  }
+  if (status == HOIST_OK)
+    *out_self = device;
+  else
+    close_device(device);
+  return status;
 }
 
 static hoist_status_t query(void* self, hoist_device_properties_t* out_properties) {

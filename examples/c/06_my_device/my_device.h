@@ -8,7 +8,7 @@
 
 #include "hoist/device_ops.h"
 
-enum { MY_COUNT = 2, MY_ALIGNMENT = 256 };
+enum { MY_COUNT = 2, MY_ALIGNMENT = 256, MY_IN_FLIGHT = 4096 /* work that needs no allocation */ };
 
 /* Device memory that was given out, or host memory that is registered. */
 typedef struct my_range_t {
@@ -26,6 +26,8 @@ typedef struct my_device_t {
   uint64_t taken; /* as if somebody else held it */
   my_range_t* memory;
   my_range_t* registered;
+  struct my_op_t* spare_ops; /* what has run is used again: steady work allocates nothing */
+  struct my_mark_t* spare_marks;
   double copy_delay_us; /* before each copy and fill: to see what races */
   char fault_slot[32];  /* "": none */
   long fault_turn;      /* the N-th next call */
@@ -34,6 +36,8 @@ typedef struct my_device_t {
 
 /* A recording of an event: a point in a stream. Whoever waits for it holds it, so the event may move on or go. */
 typedef struct my_mark_t {
+  my_device_t* device;
+  struct my_mark_t* next; /* while it is spare */
   pthread_mutex_t mutex;
   pthread_cond_t reached_it;
   int holders;
@@ -100,6 +104,8 @@ hoist_status_t my_copy(void* self, void* stream, hoist_copy_kind_t kind, void* d
 hoist_status_t my_fill(void* self, void* stream, void* dst, uint8_t value, uint64_t bytes);
 hoist_status_t my_host_function(void* self, void* stream, hoist_host_fn_t function, void* user_data,
                                 double modelled_us);
+bool my_add_spare_ops(my_device_t* device, int count);
+void my_free_ops(my_op_t* ops);
 hoist_status_t my_submit(my_stream_t* stream, const my_op_t* op);
 
 /* event.c */
@@ -113,5 +119,7 @@ hoist_status_t my_stream_wait_event(void* self, void* stream, void* event);
 void my_mark_reach(my_mark_t* mark, const char* failure);
 void my_mark_await(my_mark_t* mark);
 void my_mark_release(my_mark_t* mark);
+bool my_add_spare_marks(my_device_t* device, int count);
+void my_free_marks(my_mark_t* marks);
 
 #endif

@@ -55,6 +55,37 @@ static void run(my_stream_t* stream, const my_op_t* op, char* failure, size_t si
   my_mark_release(op->mark);
 }
 
+static void put_back(my_device_t* device, my_op_t* op) {
+  pthread_mutex_lock(&device->mutex);
+  op->next = device->spare_ops;
+  device->spare_ops = op;
+  pthread_mutex_unlock(&device->mutex);
+}
+
+static my_op_t* take_op(my_device_t* device) {
+  pthread_mutex_lock(&device->mutex);
+  my_op_t* op = device->spare_ops;
+  if (op != NULL) device->spare_ops = op->next;
+  pthread_mutex_unlock(&device->mutex);
+  return op != NULL ? op : malloc(sizeof *op);
+}
+
+bool my_add_spare_ops(my_device_t* device, int count) {
+  for (my_op_t* op; count > 0; --count) {
+    if ((op = malloc(sizeof *op)) == NULL) return false;
+    put_back(device, op);
+  }
+  return true;
+}
+
+void my_free_ops(my_op_t* ops) {
+  while (ops != NULL) {
+    my_op_t* next = ops->next;
+    free(ops);
+    ops = next;
+  }
+}
+
 static void* serve(void* given) {
   my_stream_t* stream = given;
   char failure[sizeof stream->failure] = "";
@@ -71,7 +102,7 @@ static void* serve(void* given) {
     ++stream->completed;
     memcpy(stream->failure, failure, sizeof failure);
     pthread_cond_broadcast(&stream->done);
-    free(op);
+    put_back(stream->device, op);
   }
   pthread_mutex_unlock(&stream->mutex);
   return NULL;
@@ -87,13 +118,13 @@ static hoist_status_t result_of(my_stream_t* stream) {
 }
 
 hoist_status_t my_submit(my_stream_t* stream, const my_op_t* op) {
-  my_op_t* queued = malloc(sizeof *queued);
+  my_op_t* queued = take_op(stream->device);
   if (queued == NULL) return my_fail(HOIST_ERROR_OUT_OF_MEMORY, "", "no host memory for work on a stream");
   *queued = *op;
   queued->next = NULL;
   pthread_mutex_lock(&stream->mutex);
   if (stream->failure[0] != '\0') {
-    free(queued);
+    put_back(stream->device, queued);
     return result_of(stream);
   }
   *stream->last = queued;

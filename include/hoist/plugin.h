@@ -6,7 +6,7 @@
  * A plugin is loaded by hoist_plugin_load, or on first use of a device where the environment variable
  * HOIST_DEVICE_PLUGINS lists it: name=path,name=path, the name being its kind of device, which may be left out. One
  * that cannot be loaded is an error of that use. In Python, entry points of the group hoist.device_plugins are loaded,
- * too. A plugin is never unloaded. Whoever writes one reads hoist/device_ops.h.
+ * too. A plugin is never unloaded. Whoever writes one: doc/writing-a-device.md and hoist/device_ops.h.
  */
 #ifndef HOIST_PLUGIN_H
 #define HOIST_PLUGIN_H

@@ -40,9 +40,13 @@ cmake --build "$scratch/cpp" >"$scratch/log" || { cat "$scratch/log"; exit 1; }
 "$scratch/cpp/consumer"
 "$scratch/cpp/consumer_c"
 
-# A vendor's device: its folder somewhere else, the installed headers, and the installed command to check it.
-cp -r "$here/../../examples/c/06_my_device" "$scratch/vendor"
-cmake -S "$scratch/vendor" -B "$scratch/vendor/build" -DCMAKE_PREFIX_PATH="$prefix" \
-  -DCMAKE_C_FLAGS="-Wall -Wextra -Wpedantic -Werror $flags" >"$scratch/log"
-cmake --build "$scratch/vendor/build" >"$scratch/log" || { cat "$scratch/log"; exit 1; }
-TSAN_OPTIONS=die_after_fork=0 "$prefix/bin/hoist" device-check "$scratch/vendor/build/libmy_device.so"
+# Vendors' devices: folders somewhere else, the installed headers, and the installed command to check them. The first is
+# that of doc/writing-a-device.md.
+for device in "$here/device:npu" "$here/../../examples/c/06_my_device:my_device"; do
+  vendor=$scratch/${device##*:}
+  cp -r "${device%:*}" "$vendor"
+  cmake -S "$vendor" -B "$vendor/build" -DCMAKE_PREFIX_PATH="$prefix" \
+    -DCMAKE_C_FLAGS="-Wall -Wextra -Wpedantic -Werror $flags" >"$scratch/log"
+  cmake --build "$vendor/build" >"$scratch/log" || { cat "$scratch/log"; exit 1; }
+  TSAN_OPTIONS=die_after_fork=0 "$prefix/bin/hoist" device-check "$vendor/build/lib${device##*:}.so"
+done

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Weight streaming of a decoder stack on one GPU: resident, hoist and others in one run, outputs compared.
 
-Needs torch with CUDA and libhoist.so (beside this script's build, or HOIST_LIBRARY). For each number of tokens:
-each mode at the same device memory, between two runs of the resident model; ten steps back to back, timed by events
-around all ten. The bound is max(resident compute, streamed bytes / measured H2D rate). Prints a table, and JSON with --json.
+Needs torch with CUDA and the module hoist for the same Python (./dev bench stream builds it). For each number of
+tokens: each mode at the same device memory, between two runs of the resident model; ten steps back to back, timed by
+events around all ten. The bound is max(resident compute, streamed bytes / measured H2D rate). Then other libraries that
+are installed, at their own settings. Prints a table, and JSON with --json. Fails where hoist's output is not the
+resident one's to the bit.
 """
 
 import argparse
-import ctypes
 import gc
 import json
-import os
 import sys
 import time
 from pathlib import Path
@@ -58,118 +58,42 @@ def make_weights(layers):
 
 
 class Hoist:
-    """hoist over ctypes, torch's current stream wrapped, tensors as views of what a unit's begin gives."""
+    """hoist's Python module: torch's current stream wrapped, weights as DLPack views of what a unit's begin gives."""
 
-    name = "hoist"
+    def __init__(self, stack, budget_bytes, profile_steps=3):
+        import hoist
 
-    class Error(ctypes.Structure):
-        _fields_ = [("struct_size", ctypes.c_size_t), ("code", ctypes.c_int), ("reserved", ctypes.c_uint32),
-                    ("message", ctypes.c_char_p), ("where", ctypes.c_char_p), ("hint", ctypes.c_char_p)]
-
-    class Options(ctypes.Structure):
-        _fields_ = [("struct_size", ctypes.c_size_t), ("budget_bytes", ctypes.c_uint64),
-                    ("budget_share", ctypes.c_double), ("pinned_limit_bytes", ctypes.c_uint64),
-                    ("profile_steps", ctypes.c_uint32), ("run_ahead_steps", ctypes.c_uint32),
-                    ("plan_effort", ctypes.c_uint32), ("trust", ctypes.c_int)]
-
-    class ManagerOptions(ctypes.Structure):
-        _fields_ = [("struct_size", ctypes.c_size_t), ("budget", ctypes.c_void_p)]
-
-    class Tensor(ctypes.Structure):
-        _fields_ = [("struct_size", ctypes.c_size_t), ("name", ctypes.c_char_p), ("bytes", ctypes.c_uint64),
-                    ("host", ctypes.c_void_p), ("flags", ctypes.c_uint32), ("mode", ctypes.c_int),
-                    ("tensor_class", ctypes.c_int), ("reserved", ctypes.c_uint32), ("release", ctypes.c_void_p),
-                    ("user_data", ctypes.c_void_p)]
-
-    class View(ctypes.Structure):
-        _fields_ = [("data", ctypes.c_void_p), ("bytes", ctypes.c_uint64), ("tensor", ctypes.c_uint32),
-                    ("mode", ctypes.c_int)]
-
-    class UnitView(ctypes.Structure):
-        _fields_ = [("struct_size", ctypes.c_size_t), ("count", ctypes.c_size_t), ("stride", ctypes.c_size_t),
-                    ("tensors", ctypes.c_void_p)]
-
-    class Status(ctypes.Structure):
-        _fields_ = [("struct_size", ctypes.c_size_t), ("phase", ctypes.c_int), ("unit_count", ctypes.c_uint32)] + [
-            (name, ctypes.c_uint64) for name in
-            ("tensor_count tensor_bytes budget_bytes arena_bytes peak_bytes pinned_bytes adopted_bytes steps "
-             "aborted_steps mispredictions demand_loads replans h2d_bytes d2h_bytes last_step_h2d_bytes "
-             "last_step_d2h_bytes").split()] + [
-            (name, ctypes.c_double) for name in "predicted_step_us bound_us last_step_us last_stall_us".split()]
-
-    SERVING = 3
-    COPY = 1
-
-    def __init__(self, stack, budget_bytes, path, profile_steps=3):
-        self.c = ctypes.CDLL(path)
-        self.device, self.stream = ctypes.c_void_p(), ctypes.c_void_p()
-        self.budget, self.manager = ctypes.c_void_p(), ctypes.c_void_p()
-        index = torch.cuda.current_device()
-        self.call("hoist_device_open", f"cuda:{index}".encode(), ctypes.byref(self.device))
-        native = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-        self.call("hoist_stream_wrap", self.device, native, ctypes.byref(self.stream))
-        options = self.Options(ctypes.sizeof(self.Options), budget_bytes, 0, 0, profile_steps, 0, 0, 0)
-        self.call("hoist_budget_create", self.device, ctypes.byref(options), ctypes.byref(self.budget))
-        managing = self.ManagerOptions(ctypes.sizeof(self.ManagerOptions), self.budget.value)
-        self.call("hoist_manager_create", self.device, ctypes.byref(managing), ctypes.byref(self.manager))
-        self.names, self.cache = [], {}
+        self.phases = hoist.Phase
+        self.device = hoist.Device(f"cuda:{torch.cuda.current_device()}")
+        self.stream = hoist.Stream.wrap(self.device, torch.cuda.current_stream().cuda_stream)
+        budget = hoist.Budget(self.device, budget=budget_bytes, profile_steps=profile_steps)
+        self.manager = hoist.Manager(self.device, budget)
         for i, layer in enumerate(stack):
-            self.add_layer(i, layer)
+            unit = self.manager.add_unit(f"layers.{i}")
+            for name, value in layer.items():
+                self.manager.add_copied(unit, f"layers.{i}.{name}", value.view(torch.uint8).numpy())
         begin = time.monotonic()
-        self.call("hoist_manager_commit", self.manager)
+        self.manager.commit()
         self.commit_s = time.monotonic() - begin
-
-    def call(self, name, *arguments):
-        function = getattr(self.c, name)
-        function.restype = ctypes.c_int
-        code = function(*arguments)
-        if code != 0:
-            error = self.Error(ctypes.sizeof(self.Error))
-            self.c.hoist_last_error(ctypes.byref(error))
-            raise RuntimeError(f"{name}: {error.message.decode()}; {error.hint.decode()}")
-
-    def add_layer(self, i, layer):
-        unit = ctypes.c_uint32()
-        self.call("hoist_manager_add_unit", self.manager, f"layers.{i}".encode(), ctypes.byref(unit))
-        for name, value in layer.items():
-            tensor = ctypes.c_uint32()
-            wanted = self.Tensor(ctypes.sizeof(self.Tensor), f"layers.{i}.{name}".encode(), value.nbytes,
-                                 value.data_ptr(), self.COPY, 0, 0, 0, None, None)
-            self.call("hoist_manager_add_tensor", self.manager, unit, ctypes.byref(wanted), ctypes.byref(tensor))
-            self.names.append(name)
-
-    def tensor(self, index, data):
-        """A torch view of device memory; an address stays a tensor's within a plan."""
-        found = self.cache.get((index, data))
-        if found is None:
-            shape = SHAPES[self.names[index]]
-
-            class Memory:
-                __cuda_array_interface__ = {"shape": shape, "typestr": "<i2", "data": (data, False), "version": 2}
-
-            found = self.cache[index, data] = torch.as_tensor(Memory(), device="cuda").view(torch.bfloat16)
-        return found
+        self.layers = len(stack)
 
     def __call__(self, x):
-        self.call("hoist_step_begin", self.manager, self.stream)
-        view = self.UnitView(ctypes.sizeof(self.UnitView))
-        for unit in range(len(self.names) // len(SHAPES)):
-            self.call("hoist_unit_begin", self.manager, ctypes.c_uint32(unit), self.stream, ctypes.byref(view))
-            tensors = (self.View * view.count).from_address(view.tensors)
-            x = block(x, {self.names[t.tensor]: self.tensor(t.tensor, t.data) for t in tensors})
-            self.call("hoist_unit_end", self.manager, ctypes.c_uint32(unit), self.stream)
-        self.call("hoist_step_end", self.manager, self.stream)
+        with self.manager.step(self.stream) as step:
+            for unit in range(self.layers):
+                with step.unit(unit) as view:
+                    x = self.compute(x, view)
         return x
 
-    def status(self):
-        status = self.Status(ctypes.sizeof(self.Status))
-        self.call("hoist_manager_query", self.manager, ctypes.byref(status))
-        return status
+    @staticmethod
+    def compute(x, view):
+        """The views go with this call: they must not outlive the unit."""
+        return block(x, {name: torch.from_dlpack(tensor.dlpack(torch.bfloat16, shape))
+                         for (name, shape), tensor in zip(SHAPES.items(), view)})
 
     def warm_up(self, x):
         for _ in range(20):
             self(x)
-            if self.status().phase == self.SERVING:
+            if self.manager.query().phase == self.phases.SERVING:
                 break
         for _ in range(3):
             self(x)
@@ -179,29 +103,32 @@ class Hoist:
         for _ in range(8):
             self(x)
         torch.cuda.synchronize()
-        self.call("hoist_replan_request", self.manager, None, None)
+        self.manager.replan()
         for _ in range(3):
             self(x)
 
     def trace(self, x, path):
-        self.call("hoist_trace_begin", self.manager, ctypes.c_uint64(0))
+        self.manager.trace_begin(0)
         for _ in range(4):
             self(x)
-        self.call("hoist_trace_end", self.manager, str(path).encode())
+        self.manager.trace_end(path)
+
+    def facts(self, compute_ms, rate):
+        """What a row says of hoist alone."""
+        s = self.manager.query()
+        own = max(compute_ms, s.last_step_h2d_bytes / rate)
+        return {"streamed_gb": s.last_step_h2d_bytes / 1e9, "own_bound_ms": own, "predicted_ms": s.predicted_step_us / 1e3,
+                "planner_bound_ms": s.bound_us / 1e3, "stall_ms": s.last_stall_us / 1e3,
+                "mispredictions": s.mispredictions, "demand_loads": s.demand_loads,
+                "commit_gb_s": self.layers * layer_bytes() / 1e9 / self.commit_s}
 
     def close(self):
-        self.cache.clear()
         torch.cuda.synchronize()
-        self.c.hoist_manager_destroy(self.manager)
-        self.c.hoist_budget_destroy(self.budget)
-        self.c.hoist_stream_destroy(self.stream)
-        self.c.hoist_device_close(self.device)
+        self.manager.close()
 
 
 class DoubleBuffer:
     """What one writes by hand: `keep` whole layers resident, two slots, a copy stream; each step starts empty."""
-
-    name = "by hand"
 
     def __init__(self, stack, keep):
         count = len(stack)
@@ -282,66 +209,166 @@ def h2d_bytes_per_ms():
     return host.nbytes / best
 
 
-def library():
-    given = os.environ.get("HOIST_LIBRARY")
-    return given or str(Path(__file__).resolve().parent.parent / "lib" / "libhoist.so")
+class Layer(torch.nn.Module):
+    """The same layer as a module, for those that offload modules."""
+
+    def __init__(self, weights):
+        super().__init__()
+        for name, value in weights.items():
+            self.register_parameter(name, torch.nn.Parameter(value, requires_grad=False))
+
+    def forward(self, x):
+        return block(x, dict(self.named_parameters(recurse=False)))
 
 
-def run(options):
-    rate = h2d_bytes_per_ms()
-    stack = make_weights(options.layers)
-    tokens = [int(t) for t in options.tokens.split(",")]
-    inputs, resident, reference, rows = {}, {}, {}, []
-    for t in tokens:
-        torch.manual_seed(1)
-        inputs[t] = torch.randn(1, t, HIDDEN, device="cuda", dtype=torch.bfloat16)
+class Model(torch.nn.Module):
+    def __init__(self, stack):
+        super().__init__()
+        self.layers = torch.nn.ModuleList(Layer(weights) for weights in stack)
 
-    def all_resident(x):
-        for layer in stack:
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+class Peer:
+    """A library that offloads a model's modules, as its own pages say."""
+
+    def __init__(self, offload, stack):
+        self.model = offload(Model([dict(layer) for layer in stack]).eval())
+
+    def __call__(self, x):
+        return self.model(x)
+
+    def warm_up(self, x):
+        for _ in range(getattr(self, "warm_steps", 2)):
+            self(x)
+
+    replan = warm_up
+
+    def close(self):
+        torch.cuda.synchronize()
+
+
+def accelerate(model):
+    from accelerate import cpu_offload
+
+    return cpu_offload(model, execution_device=torch.device("cuda"))
+
+
+def diffusers(model):
+    from diffusers.hooks import apply_group_offloading
+
+    apply_group_offloading(model, onload_device=torch.device("cuda"), offload_device=torch.device("cpu"),
+                           offload_type="block_level", num_blocks_per_group=1, use_stream=True, record_stream=True)
+    return model
+
+
+def flextensor(model):
+    import flextensor as ft
+
+    total = torch.cuda.get_device_properties(0).total_memory
+    config = ft.OffloadConfig(include_patterns=["layers.*"], num_blocks=2, min_blocks=2,
+                              max_gpu_mem_fraction=2 * layer_bytes() / total)  # two layers, as the others hold
+    model = ft.offload(model, config)
+    Peer.warm_steps = ft.get_offload_manager().iters_before_inference + 2
+    return model
+
+
+PEERS = {"accelerate": accelerate, "diffusers": diffusers, "flextensor": flextensor}
+
+
+class Run:
+    def __init__(self, options):
+        self.options = options
+        self.rate = h2d_bytes_per_ms()
+        self.stack = make_weights(options.layers)
+        self.tokens = [int(t) for t in options.tokens.split(",")]
+        self.inputs, self.reference, self.rows = {}, {}, []
+        for t in self.tokens:
+            torch.manual_seed(1)
+            self.inputs[t] = torch.randn(1, t, HIDDEN, device="cuda", dtype=torch.bfloat16)
+        for t in self.tokens:
+            self.resident_ms(t)  # a cold GPU's clocks are higher than those that it keeps under load
+            ms, self.reference[t] = ten_steps_ms(self.resident, self.inputs[t])
+            self.add({"mode": "resident", "tokens": t, "step_ms": ms, "over_bound": 1.0, "equal": True})
+        self.host = [{name: value.cpu() for name, value in layer.items()} for layer in self.stack]
+
+    def resident(self, x):
+        for layer in self.stack:
             x = block(x, layer)
         return x
 
-    def resident_ms(t):
-        return ten_steps_ms(all_resident, inputs[t])[0]
+    def resident_ms(self, t):
+        return ten_steps_ms(self.resident, self.inputs[t])[0]
 
-    for t in tokens:
-        resident_ms(t)  # a cold GPU's clocks are higher than those that it keeps under load
-        resident[t], reference[t] = ten_steps_ms(all_resident, inputs[t])
-        rows.append({"mode": "resident", "tokens": t, "step_ms": resident[t], "over_bound": 1.0, "equal": True})
-    host = [{name: value.cpu() for name, value in layer.items()} for layer in stack]
-    whole = layer_bytes()
-    for kept in [int(k) for k in options.kept.split(",")]:
-        budget = (kept + 2) * whole  # what the hand-written one holds: the kept layers and two slots
-        modes = {"hoist": lambda: Hoist(host, budget, library()), "by hand": lambda: DoubleBuffer(host, kept)}
-        for mode in options.modes.split(","):
-            step = modes[mode]()
-            for n, t in enumerate(tokens):
-                (step.warm_up if n == 0 else step.replan)(inputs[t])
-                before = resident_ms(t)
-                ms, y = ten_steps_ms(step, inputs[t])
-                compute = (before + resident_ms(t)) / 2  # around it: clocks drift with temperature and power
-                bound = max(compute, (options.layers - kept) * whole / rate)
-                row = {"mode": mode, "kept": kept, "tokens": t, "step_ms": ms, "bound_ms": bound,
-                       "resident_ms": compute, "over_bound": ms / bound, "over_resident": ms / compute,
-                       "equal": bool(torch.equal(y, reference[t]))}
-                if mode == "hoist":
-                    s = step.status()
-                    own = max(compute, s.last_step_h2d_bytes / rate)
-                    row |= {"budget_gb": budget / 1e9, "streamed_gb": s.last_step_h2d_bytes / 1e9,
-                            "over_own_bound": ms / own, "predicted_ms": s.predicted_step_us / 1e3,
-                            "planner_bound_ms": s.bound_us / 1e3, "stall_ms": s.last_stall_us / 1e3,
-                            "mispredictions": s.mispredictions, "demand_loads": s.demand_loads,
-                            "commit_gb_s": sum(v.nbytes for layer in host for v in layer.values()) / 1e9 / step.commit_s}
-                    if options.trace:
-                        step.trace(inputs[t], f"{options.trace}-{kept}-{t}.json")
-                rows.append(row)
-                print(json.dumps(row), file=sys.stderr, flush=True)
-            step.close()
-            del step
+    def add(self, row):
+        self.rows.append(row)
+        print(json.dumps(row), file=sys.stderr, flush=True)
+
+    def make(self, mode, kept):
+        """At kept layers' bytes and two slots: what the hand-written one holds. Peers have no such setting."""
+        if mode == "hoist":
+            return Hoist(self.host, (kept + 2) * layer_bytes())
+        if mode == "by hand":
+            return DoubleBuffer(self.host, kept)
+        return Peer(PEERS[mode], self.host)
+
+    def measure(self, mode, kept, tokens):
+        free = torch.cuda.mem_get_info()[0]
+        step, whole = self.make(mode, kept), layer_bytes()
+        for n, t in enumerate(tokens):
+            (step.warm_up if n == 0 else step.replan)(self.inputs[t])
+            before = self.resident_ms(t)
+            ms, y = ten_steps_ms(step, self.inputs[t])
+            held = free - torch.cuda.mem_get_info()[0]  # activations included, the resident model apart
+            compute = (before + self.resident_ms(t)) / 2  # around it: clocks drift with temperature and power
+            bound = max(compute, (self.options.layers - kept) * whole / self.rate)
+            difference = (y.float() - self.reference[t].float()).norm() / self.reference[t].float().norm()
+            row = {"mode": mode, "kept": kept, "tokens": t, "step_ms": ms, "bound_ms": bound, "resident_ms": compute,
+                   "over_bound": ms / bound, "over_resident": ms / compute,
+                   "equal": bool(torch.equal(y, self.reference[t])), "difference": float(difference),
+                   "device_gb": held / 1e9}
+            if mode == "hoist":
+                row |= step.facts(compute, self.rate)
+                if self.options.trace:
+                    step.trace(self.inputs[t], f"{self.options.trace}-{kept}-{t}.json")
+            self.add(row)
+        step.close()
+
+    def peer(self, mode):
+        """One that is not installed, or cannot do it, is a row that says so."""
+        try:
+            self.measure(mode, 0, [int(t) for t in self.options.peer_tokens.split(",") if int(t) in self.tokens])
+        except Exception as error:  # whatever a stranger's library raises
+            self.add({"mode": mode, "failed": f"{type(error).__name__}: {error}"[:300]})
+
+    def all(self):
+        for kept in [int(k) for k in self.options.kept.split(",")]:
+            for mode in self.options.modes.split(","):
+                self.measure(mode, kept, self.tokens)
+                gc.collect()
+                torch.cuda.empty_cache()
+        for mode in filter(None, self.options.peers.split(",")):
+            self.peer(mode)
             gc.collect()
             torch.cuda.empty_cache()
-    return {"machine": torch.cuda.get_device_name(), "torch": torch.__version__, "h2d_gb_s": rate / 1e6,
-            "layers": options.layers, "layer_mb": whole / 1e6, "steps": 10, "rows": rows}
+        return {"machine": torch.cuda.get_device_name(), "torch": torch.__version__, "h2d_gb_s": self.rate / 1e6,
+                "layers": self.options.layers, "layer_mb": layer_bytes() / 1e6, "steps": 10, "rows": self.rows}
+
+
+def print_table(result):
+    print(f"{result['machine']}, torch {result['torch']}, H2D {result['h2d_gb_s']:.1f} GB/s, {result['layers']} layers of "
+          f"{result['layer_mb']:.0f} MB, ten steps back to back")
+    print(f"{'mode':10} {'kept':>4} {'tokens':>6} {'step ms':>8} {'/ bound':>8} {'/ resident':>10} {'device GB':>9} {'output':>15}")
+    for row in result["rows"]:
+        if "failed" in row:
+            print(f"{row['mode']:10} {row['failed'][:90]}")
+            continue
+        output = "equal" if row["equal"] else f"off by {row['difference']:.1e}"
+        print(f"{row['mode']:10} {row.get('kept', '-'):>4} {row['tokens']:6} {row['step_ms']:8.2f} "
+              f"{row['over_bound']:8.3f} {row.get('over_resident', 1):10.3f} {row.get('device_gb', 0):9.2f} {output:>15}")
 
 
 def main():
@@ -350,6 +377,8 @@ def main():
     parser.add_argument("--tokens", default="2048,4096,8192,12288,16384")
     parser.add_argument("--kept", default="0,4,8", help="layers' worth of bytes that stay, beside two slots")
     parser.add_argument("--modes", default="hoist,by hand")
+    parser.add_argument("--peers", default=",".join(PEERS), help="libraries to compare with, where they are installed")
+    parser.add_argument("--peer-tokens", default="2048,8192")
     parser.add_argument("--trace", help="write a timeline of four steps of each of hoist's runs: PREFIX-kept-tokens.json")
     parser.add_argument("--json", help="write the results there")
     options = parser.parse_args()
@@ -357,16 +386,11 @@ def main():
         print("stream: torch sees no GPU here, nothing was measured")
         return
     with torch.no_grad():
-        result = run(options)
+        result = Run(options).all()
     if options.json:
         Path(options.json).write_text(json.dumps(result, indent=1))
-    print(f"{result['machine']}, torch {result['torch']}, H2D {result['h2d_gb_s']:.1f} GB/s, {options.layers} layers of "
-          f"{result['layer_mb']:.0f} MB, ten steps back to back")
-    print(f"{'mode':10} {'kept':>4} {'tokens':>6} {'step ms':>8} {'/ bound':>8} {'/ resident':>10} {'equal':>6}")
-    for row in result["rows"]:
-        print(f"{row['mode']:10} {row.get('kept', '-'):>4} {row['tokens']:6} {row['step_ms']:8.2f} "
-              f"{row['over_bound']:8.3f} {row.get('over_resident', 1):10.3f} {str(row['equal']):>6}")
-    if not all(row["equal"] for row in result["rows"]):
+    print_table(result)
+    if not all(row["equal"] for row in result["rows"] if row["mode"] in ("hoist", "by hand")):
         sys.exit("outputs differ from the resident run")
 
 

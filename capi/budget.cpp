@@ -105,6 +105,12 @@ static void copy_counts(const BudgetStatus& core, hoist_budget_status_t& out) {
   out.last_step_d2h_bytes = core.last_step_d2h_bytes;
 }
 
+static void copy_host_memory(const PinnedArena::Held& held, hoist_budget_status_t& out) {
+  out.pinned_bytes = held.pinned;
+  out.adopted_bytes = held.adopted;
+  out.pageable_bytes = held.pageable;
+}
+
 hoist_budget_status_t public_status(Budget& budget) {
   const BudgetStatus core = budget.status();
   hoist_budget_status_t out = HOIST_BUDGET_STATUS_INIT;
@@ -115,14 +121,12 @@ hoist_budget_status_t public_status(Budget& budget) {
   out.budget_bytes = core.budget_bytes;
   out.arena_bytes = core.arena_bytes;
   out.peak_bytes = core.peak_bytes;
-  out.pinned_bytes = budget.pinned().pinned_bytes();
-  out.adopted_bytes = budget.pinned().adopted_bytes();
+  copy_host_memory(budget.pinned().held(), out);
   copy_counts(core, out);
   out.predicted_step_us = core.predicted.step_us;
   out.bound_us = core.predicted.bound_us;
   out.last_step_us = core.last_step_us;
   out.last_stall_us = core.last_stall_us;
-  out.pageable_bytes = budget.pinned().pageable_bytes();
   return out;
 }
 

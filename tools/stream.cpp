@@ -52,6 +52,8 @@ void add_stream(CLI::App& app, int& status) {
                    "is what a step takes")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--trace", options->trace, "Write a Chrome trace of the serving steps");
+  command->add_flag("--timing", options->timing,
+                    "Say for every unit how long it computed, waited and had bytes copied");
   command->add_flag("--json", options->json, "Print one JSON object");
   command->add_flag("--explain", options->explain, "Say for every tensor why it stays or moves");
   command->callback([options, &status] { status = stream(*options); });

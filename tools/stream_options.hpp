@@ -16,6 +16,7 @@ struct StreamOptions {
   std::vector<std::string> units;    // globs; the natural grouping for the rest
   std::optional<double> compute_us;  // of every unit; nothing: as long as its own bytes take on the link
   std::string trace;
+  bool timing = false;
   bool json = false;
   bool explain = false;
 };

@@ -60,6 +60,37 @@ void print_plan(const Model& model, const StreamResult& result) {
               time_text(status.bound_us).c_str());
 }
 
+void print_timing(const Model& model, const StreamResult& result) {
+  const auto spread = [](double least, double median, double most) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%.3f %.3f %.3f", least / 1e3, median / 1e3, most / 1e3);
+    return std::string(text);
+  };
+  if (result.timing.empty()) return;
+  std::printf("timing    ms, least, median and most of each step: compute | transfer | wait\n");
+  for (std::size_t unit = 0; unit < result.timing.size(); ++unit) {
+    const hoist_unit_timing_t& t = result.timing[unit];
+    std::printf("          %s: %s | %s | %s\n", one_line(model.units()[unit].name).c_str(),
+                spread(t.compute_min_us, t.compute_median_us, t.compute_max_us).c_str(),
+                spread(t.transfer_min_us, t.transfer_median_us, t.transfer_max_us).c_str(),
+                spread(t.wait_min_us, t.wait_median_us, t.wait_max_us).c_str());
+  }
+}
+
+Json json_of_timing(const Model& model, const StreamResult& result) {
+  Json units = Json::array();
+  for (std::size_t unit = 0; unit < result.timing.size(); ++unit) {
+    const hoist_unit_timing_t& t = result.timing[unit];
+    units.push_back({{"unit", model.units()[unit].name},
+                     {"steps", t.steps},
+                     {"compute_us", {t.compute_min_us, t.compute_median_us, t.compute_max_us}},
+                     {"transfer_us", {t.transfer_min_us, t.transfer_median_us, t.transfer_max_us}},
+                     {"wait_us", {t.wait_min_us, t.wait_median_us, t.wait_max_us}},
+                     {"transfer_bytes", t.transfer_bytes}});
+  }
+  return units;
+}
+
 }  // namespace
 
 std::string complaint_of(const StreamResult& result) {
@@ -90,6 +121,11 @@ void print_stream(const StreamOptions& options, const Model& model, const Stream
               rounded_bytes(result.d2h_bytes).c_str());
   std::printf("peak      %s\n", bytes_text(status.peak_bytes).c_str());
   std::printf("checksum  %s\n", one_line(result.checksum).c_str());
+  if (status.pageable_bytes != 0) {
+    std::printf("pageable  %s of host memory, which the device refused to pin: copies of it are slow\n",
+                bytes_text(status.pageable_bytes).c_str());
+  }
+  print_timing(model, result);
   if (!options.trace.empty()) std::printf("trace     %s\n", options.trace.c_str());
 }
 
@@ -110,6 +146,8 @@ void print_stream_json(const StreamOptions& options, const Model& model, const S
                    {"checksum", result.checksum},
                    {"device", options.device},
                    {"phase", phase_name(status.phase)}};
+  if (status.pageable_bytes != 0) document["pageable_bytes"] = status.pageable_bytes;
+  if (options.timing) document["timing"] = json_of_timing(model, result);
   if (options.explain) document["explain"] = lines(explanation(manager));
   std::printf("%s\n", document.dump(2).c_str());
 }

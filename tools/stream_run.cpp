@@ -88,6 +88,7 @@ void StreamRun::serve(StreamResult& result) {
   // Host functions take no modelled time beyond what they are given, so checks there disturb nothing.
   const bool checks = has(facts_, HOIST_CAPABILITY_VIRTUAL_CLOCK) && !has(facts_, HOIST_CAPABILITY_NO_BYTES);
   if (!options_.trace.empty()) manager_.trace_begin(0);
+  if (options_.timing) manager_.timing_begin(0);
   const hoist_budget_status_t before = manager_.query();
   {
     ProgressBar bar(options_.json);
@@ -104,6 +105,13 @@ void StreamRun::serve(StreamResult& result) {
   result.h2d_bytes = static_cast<double>(result.status.h2d_bytes - before.h2d_bytes) / options_.steps;
   result.d2h_bytes = static_cast<double>(result.status.d2h_bytes - before.d2h_bytes) / options_.steps;
   if (!options_.trace.empty()) manager_.trace_end(options_.trace);
+  if (!options_.timing) return;
+  manager_.drain();  // copies for the next step count for the step that submitted them
+  manager_.timing_update();
+  for (hoist_unit_t number = 0; number < model_.units().size(); ++number) {
+    result.timing.push_back(manager_.timing(number));
+  }
+  manager_.timing_end();
 }
 
 void StreamRun::step(Work work) {

@@ -15,9 +15,10 @@ namespace tool {
 
 struct StreamResult {
   hoist_budget_status_t status{};
-  double step_us = 0;                   // mean of the serving steps, back to back
-  double h2d_bytes = 0, d2h_bytes = 0;  // a serving step
-  std::string checksum;                 // "ok", the first tensor that differs, or "unchecked" where no bytes move
+  double step_us = 0;                       // mean of the serving steps, back to back
+  double h2d_bytes = 0, d2h_bytes = 0;      // a serving step
+  std::vector<hoist_unit_timing_t> timing;  // by unit, where asked for
+  std::string checksum;                     // "ok", the first tensor that differs, or "unchecked" where no bytes move
 };
 
 class StreamRun {

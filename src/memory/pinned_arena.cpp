@@ -188,6 +188,11 @@ bool PinnedArena::is_pageable(void* memory) const {
   return found != slabs_.end() && found->second.pin == Pin::refused;
 }
 
+PinnedArena::Held PinnedArena::held() const {
+  std::lock_guard lock(mutex_);
+  return {pinned_bytes_, adopted_bytes_, pageable_bytes_};
+}
+
 std::uint64_t PinnedArena::pinned_bytes() const {
   std::lock_guard lock(mutex_);
   return pinned_bytes_;

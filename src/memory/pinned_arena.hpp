@@ -39,6 +39,10 @@ class PinnedArena {
   // Undoes one adopt of exactly that range.
   void disown(void* memory, std::uint64_t bytes);
 
+  struct Held {
+    std::uint64_t pinned, adopted, pageable;
+  };
+  [[nodiscard]] Held held() const;
   [[nodiscard]] std::uint64_t pinned_bytes() const;   // of slabs, whole pages
   [[nodiscard]] std::uint64_t adopted_bytes() const;  // of callers, each byte once
   // Whether the device refused to pin what allocate gave out.

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -200,6 +202,50 @@ TEST(HoistHppEffects, RunInOrderOrNotAtAll) {
   sequence.abort();
   EXPECT_EQ(sequence.query().aborted_runs, 1U);
   EXPECT_EQ(sequence.query().refused, 1U);
+}
+
+TEST_F(HoistHpp, DLPackTensorsAreTheBytesInPlace) {
+  namespace dlpack = hoist::dlpack;
+  auto kept = std::make_shared<int>(1);
+  hoist::Step step(manager_, stream_);
+  const hoist::Unit open = step.unit(units_[1]);
+  const hoist_tensor_view_t& tensor = open.view()[0];
+  const dlpack::View view = dlpack::view(device_, tensor, dlpack::data_type("BF16"), {{64, 64}}, kept);
+  dlpack::ManagedTensorVersioned* made = dlpack::managed_versioned(view);
+  EXPECT_EQ(made->version.major, 1U);
+  EXPECT_EQ(made->flags, dlpack::flag_read_only);  // the unit only reads it
+  EXPECT_EQ(made->dl_tensor.data, tensor.data);
+  EXPECT_EQ(made->dl_tensor.device.type, dlpack::type_cpu);
+  ASSERT_EQ(made->dl_tensor.ndim, 2);
+  EXPECT_EQ(made->dl_tensor.shape[0] * made->dl_tensor.shape[1], 4096);
+  EXPECT_EQ(made->dl_tensor.dtype.code, 4);
+  EXPECT_EQ(kept.use_count(), 3);
+  made->deleter(made);
+  EXPECT_EQ(kept.use_count(), 2);
+  dlpack::ManagedTensor* old =
+      dlpack::managed(dlpack::view(device_, tensor, dlpack::data_type("float32"), std::nullopt, {}));
+  EXPECT_EQ(old->dl_tensor.shape[0], 2048);
+  old->deleter(old);
+  EXPECT_THROW(dlpack::data_type("float31"), hoist::Exception);
+  EXPECT_THROW(dlpack::view(device_, tensor, dlpack::data_type("F32"), {{3, 5}}, {}), hoist::Exception);
+  EXPECT_THROW(dlpack::view(device_, tensor, {2, 96, 1}, std::nullopt, {}), hoist::Exception);
+}
+
+TEST_F(HoistHpp, TimesAndPinnedMemory) {
+  manager_.timing_begin(0);
+  for (int i = 0; i < 3; ++i) {
+    hoist::Step step(manager_, stream_);
+    for (const hoist_unit_t unit : units_) const hoist::Unit open = step.unit(unit);
+  }
+  manager_.drain();
+  manager_.timing_update();
+  EXPECT_EQ(manager_.timing(units_[0]).steps, 3U);
+  manager_.timing_end();
+  EXPECT_THROW(static_cast<void>(manager_.timing(units_[0])), hoist::Exception);
+  const hoist::HostMemory host(device_, 5000);
+  EXPECT_TRUE(host.pinned());
+  EXPECT_EQ(host.bytes(), 5000U);
+  std::memset(host.data(), 1, host.bytes());
 }
 
 }  // namespace

@@ -133,6 +133,39 @@ static void test_a_manager_leaves(void) {
   close_device(&on);
 }
 
+static double bytes_per_us(const hoist_manager_t* manager) {
+  hoist_problem_t* problem = NULL;
+  static char json[1 << 16];
+  size_t bytes = sizeof json;
+  OK(hoist_manager_get_problem(manager, &problem));
+  OK(hoist_problem_export(problem, json, &bytes));
+  hoist_problem_destroy(problem);
+  const char* at = strstr(json, "\"h2d\": {");
+  at = at == NULL ? strstr(json, "\"h2d\":{") : at;
+  CHECK(at != NULL && (at = strstr(at, "\"bytes_per_us\":")) != NULL);
+  return atof(at + strlen("\"bytes_per_us\":"));
+}
+
+/* Copies take longer in steps than they took at the commit: the plan that serves knows. */
+static void test_links_under_load(void) {
+  device_t on = open_device("host:0?mode=threaded&h2d_gbps=1&d2h_gbps=1");
+  hoist_budget_options_t options = HOIST_BUDGET_OPTIONS_INIT;
+  hoist_budget_t* budget = NULL;
+  options.budget_bytes = 2 * place;
+  OK(hoist_budget_create(on.device, &options, &budget));
+  static model_t model;
+  build(&model, &on, budget, chain);
+  OK(hoist_manager_commit(model.manager));
+  const double idle = bytes_per_us(model.manager);
+  OK(hoist_device_set(on.device, "copy_delay_us", "3000")); /* a place takes 4 µs */
+  reach_serving(&model, &on);
+  CHECK(bytes_per_us(model.manager) < idle / 2);
+  OK(hoist_device_set(on.device, "copy_delay_us", "0"));
+  hoist_manager_destroy(model.manager);
+  hoist_budget_destroy(budget);
+  close_device(&on);
+}
+
 static void test_host_memory(void) {
   hoist_device_t* device = NULL;
   void* memory = &device;
@@ -160,6 +193,7 @@ int main(void) {
   test_exact();
   test_wrong_calls();
   test_a_manager_leaves();
+  test_links_under_load();
   test_host_memory();
   return 0;
 }

@@ -109,6 +109,21 @@ TEST(CudaSurroundings, OptionsAreUnknown) {
   EXPECT_THAT(Device::open("cuda:0")->properties().description, HasSubstr("no batches"));
 }
 
+TEST(CudaSurroundings, ADeviceThatIsNotThere) {
+  NEEDS_MOOD("no-batches");
+  const Failure failure = failure_of([] { Device::open("cuda:9"); });
+  EXPECT_EQ(HOIST_ERROR_NOT_FOUND, failure.code);
+  EXPECT_THAT(failure.words + failure.hint, HasSubstr("cuda:0"));
+}
+
+TEST(CudaSurroundings, DevicesSayWhereTheyAreAndWhatTheyAreToOthers) {
+  NEEDS_MOOD("no-batches");
+  const hoist_device_properties_t& facts = Device::open("cuda:0")->properties();
+  EXPECT_STREQ("0000:3b:00.0", facts.pci_address);
+  EXPECT_EQ(2, facts.dlpack_type);
+  EXPECT_EQ(0, facts.dlpack_index);
+}
+
 TEST(CudaSurroundings, RefusedPinningIsCountedAndCopiesGoOn) {
   NEEDS_MOOD("refuses-pinning");
   const auto device = Device::open("cuda:0");

@@ -123,3 +123,12 @@ def test_bench_links_refuses_what_cannot_be(program):
     program("bench", "links", "--device", "cuda:9").refused(2, "cuda:9")
     program("bench", "links", "--largest", "3").refused(2, "--largest")
     program("bench", "lnks").refused(2, "links", "hoist bench --help")
+
+
+def test_bench_links_where_pinning_is_refused(program, stand_in):
+    environment = stand_in | {"STAND_IN_CUDA": "refuses-pinning"}
+    ran = program("bench", "links", "--largest", "64KiB", "--json", **environment)
+    assert ran.status == 0 and "refused to pin" in ran.err
+    (links,) = json.loads(ran.out)["devices"]
+    assert links["device"] == "cuda:0" and not links["pinned"] and links["pci_address"] == "0000:3b:00.0"
+    assert "refused to pin" in program("bench", "links", "--largest", "64KiB", **environment).out

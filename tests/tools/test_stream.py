@@ -226,3 +226,27 @@ def test_one_wrong_bit_is_seen(program, uniform, fault, device, percent):
     assert ran.status == 1
     assert json.loads(ran.out)["checksum"] == name
     assert name in ran.err and ran.err.count("\n") == 1
+
+
+def test_times_of_units(program, uniform):
+    model, _ = uniform
+    report = stream(program, model, "40%", "--compute-us", "500", "--steps", "6", "--timing")
+    timing = report["timing"]
+    assert len(timing) == report["units"]
+    for unit in timing:
+        assert unit["steps"] == 6
+        assert unit["compute_us"] == pytest.approx([500] * 3)
+        assert 0 <= unit["wait_us"][0] <= unit["wait_us"][1] <= unit["wait_us"][2]
+    # The copies of a step, each counted for the unit that they are for.
+    assert sum(unit["transfer_bytes"] for unit in timing) == report["bytes"]["h2d"]
+    assert sum(unit["transfer_us"][1] for unit in timing) <= report["step_us"] * 1.001
+    ran = program("stream", model, "--budget", "40%", "--device", VIRTUAL, "--steps", "2", "--timing")
+    assert ran.status == 0 and "compute | transfer | wait" in ran.out
+
+
+def test_pinning_that_is_refused_is_reported(program, uniform, stand_in):
+    model, _ = uniform
+    ran = program("stream", model, "--budget", "60%", "--device", "cuda:0", "--compute-us", "0", "--steps", "2", "--json",
+                  **stand_in, STAND_IN_CUDA="refuses-pinning")
+    assert ran.status == 0, ran.err
+    assert json.loads(ran.out)["pageable_bytes"] > 0

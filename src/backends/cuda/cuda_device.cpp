@@ -59,6 +59,7 @@ CudaDevice::CudaDevice(std::uint32_t index, const DeviceFacts& facts) : index_(i
 // A lost context or a driver that is on its way out at exit is no news here.
 CudaDevice::~CudaDevice() {
   if (aside_ != nullptr) driver().cuCtxDestroy(aside_);
+  for (const CUdevice peer : peers_) driver().cuDevicePrimaryCtxRelease(peer);
   driver().cuDevicePrimaryCtxRelease(device_);
 }
 
@@ -311,6 +312,21 @@ bool CudaDevice::captures(const Stream& stream) {
          capture != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
+// A peer's memory is read directly where the GPUs can; else, and on any failure, the driver takes it through the host.
+void CudaDevice::reach(const void* memory) {
+  const DriverApi& api = driver();
+  if (count() < 2 || api.cuDeviceCanAccessPeer == nullptr || api.cuCtxEnablePeerAccess == nullptr) return;
+  CUdevice owner = 0;
+  if (api.cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address(memory)) != CUDA_SUCCESS) return;
+  const std::lock_guard lock(mutex_);
+  if (owner == device_ || peers_.count(owner) != 0) return;
+  int can = 0;
+  CUcontext peer = nullptr;
+  if (api.cuDevicePrimaryCtxRetain(&peer, owner) != CUDA_SUCCESS) return;
+  peers_.insert(owner);
+  if (api.cuDeviceCanAccessPeer(&can, device_, owner) == CUDA_SUCCESS && can != 0) api.cuCtxEnablePeerAccess(peer, 0);
+}
+
 void CudaDevice::submit_copy(const Stream& stream, hoist_copy_kind_t kind, void* dst, const void* src,
                              std::uint64_t bytes) {
   if (dst == nullptr || src == nullptr) {
@@ -325,6 +341,7 @@ void CudaDevice::submit_copy(const Stream& stream, hoist_copy_kind_t kind, void*
     case HOIST_COPY_D2H:
       return checked(driver().cuMemcpyDtoHAsync(dst, address(src), bytes, stream.handle), "cuMemcpyDtoHAsync");
     case HOIST_COPY_D2D:
+      reach(src);
       return checked(driver().cuMemcpyAsync(address(dst), address(src), bytes, stream.handle), "cuMemcpyAsync");
     default:
       fail(HOIST_ERROR_INVALID_ARGUMENT, text("kind of copy is ", static_cast<int>(kind)), "give a HOIST_COPY_ value");

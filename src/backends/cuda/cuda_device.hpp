@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 
@@ -140,6 +141,7 @@ class CudaDevice {
   CUcontext context_aside();
   [[nodiscard]] static bool is_pinned(const void* memory, std::uint64_t bytes);
   [[nodiscard]] static bool captures(const Stream& stream);
+  void reach(const void* memory);
   void submit_copy(const Stream& stream, hoist_copy_kind_t kind, void* dst, const void* src, std::uint64_t bytes);
 
   const std::uint32_t index_;
@@ -150,6 +152,7 @@ class CudaDevice {
   Faults faults_{false};
   std::mutex mutex_;
   std::unordered_map<void*, std::uint64_t> registered_;  // by us: bytes
+  std::set<CUdevice> peers_;                             // whose contexts are held
 };
 
 }  // namespace hoist_backend::cuda

@@ -52,7 +52,7 @@ enum CUdevice_attribute : int {
   CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING = 41,
   CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED = 102,
 };
-enum CUpointer_attribute : int { CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2 };
+enum CUpointer_attribute : int { CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9 };
 enum CUmemorytype : unsigned { CU_MEMORYTYPE_HOST = 1 };
 enum CUstreamCaptureMode : int { CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1, CU_STREAM_CAPTURE_MODE_RELAXED = 2 };
 enum CUstreamCaptureStatus : int { CU_STREAM_CAPTURE_STATUS_NONE = 0 };
@@ -159,6 +159,8 @@ constexpr unsigned CU_MEMHOSTREGISTER_PORTABLE = 1;
 #define HOIST_CUDA_OPTIONAL(X)                                                                                        \
   X(cuMemcpyBatchAsync, 12080, CUdeviceptr*, CUdeviceptr*, std::size_t*, std::size_t, CUmemcpyAttributes*,            \
     std::size_t*, std::size_t, std::size_t*, CUstream)                                                                \
+  X(cuDeviceCanAccessPeer, 4000, int*, CUdevice, CUdevice)                                                            \
+  X(cuCtxEnablePeerAccess, 4000, CUcontext, unsigned)                                                                 \
   X(cuMemGetAllocationGranularity, 10020, std::size_t*, const CUmemAllocationProp*, CUmemAllocationGranularity_flags) \
   X(cuMemCreate, 10020, CUmemGenericAllocationHandle*, std::size_t, const CUmemAllocationProp*, unsigned long long)   \
   X(cuMemRelease, 10020, CUmemGenericAllocationHandle)                                                                \

@@ -202,30 +202,80 @@ def test_times_of_units(ring):
     assert ring.manager.query().pageable_bytes == 0
 
 
-@pytest.mark.skipif("cuda:0" not in os.environ.get("HOIST_TEST_DEVICES", ""), reason="no GPU was named")
-def test_torch_on_a_gpu():
+on_gpu = pytest.mark.skipif("cuda:0" not in os.environ.get("HOIST_TEST_DEVICES", ""), reason="no GPU was named")
+
+
+def gpu_ring(native=None):
+    """Each unit has a weight; the first one a state too."""
+    ring = Ring("cuda:0")
+    if native is not None:
+        ring.stream = hoist.Stream.wrap(ring.device, native)
+    state = ring.manager.add_zero(ring.units[0], "state", BYTES, mode=hoist.UseMode.READ_WRITE)
+    return ring.commit(), state
+
+
+def finish(ring, state, wrong, steps):
+    ring.manager.drain()
+    assert sum(int(count) for count in wrong) == 0
+    assert (ring.manager.read(state).view("float32") == steps).all()
+    ring.manager.close()
+
+
+@on_gpu
+@pytest.mark.parametrize("streams", ["hoist's own", "torch's wrapped", "the legacy one wrapped"])
+def test_torch_on_a_gpu(streams):
     torch = pytest.importorskip("torch")
-    for native in (None, torch.cuda.Stream(), "default"):
-        ring = Ring("cuda:0")
-        if native is not None:
-            given = torch.cuda.default_stream() if native == "default" else native
-            ring.stream = hoist.Stream.wrap(ring.device, given.cuda_stream)
-        state = ring.manager.add_zero(ring.units[0], "state", BYTES, mode=hoist.UseMode.READ_WRITE)
-        ring.commit()
-        wrong = []
+    side, legacy = torch.cuda.Stream(), torch.cuda.default_stream()
+    native = {"hoist's own": None, "torch's wrapped": side.cuda_stream, "the legacy one wrapped": 0}[streams]
+    ring, state = gpu_ring(native)
+    wrong = []
 
-        def check(unit, view):
-            tensor = torch.from_dlpack(view[0].dlpack(torch.uint8))
-            assert tensor.is_cuda and tensor.data_ptr() == view[0].pointer
-            wrong.append((tensor != unit + 1).sum())
-            if unit == 0:
-                torch.from_dlpack(view[1].dlpack("float32")).add_(1)
+    def check(unit, view):
+        tensor = torch.from_dlpack(view[0].dlpack(torch.uint8))
+        assert tensor.is_cuda and tensor.data_ptr() == view[0].pointer
+        torch.cuda._sleep(200_000)  # so that a missing order shows
+        wrong.append((tensor != unit + 1).sum())
+        if unit == 0:
+            torch.from_dlpack(view[1].dlpack("float32")).add_(1)
 
-        with torch.cuda.stream(native if isinstance(native, torch.cuda.Stream) else torch.cuda.default_stream()):
-            for _ in range(20):
-                ring.step(check)
-        ring.manager.drain()
+    with torch.cuda.stream(legacy if streams == "the legacy one wrapped" else side):
+        for _ in range(20):
+            ring.step(check)
         torch.cuda.synchronize()
-        assert sum(int(count) for count in wrong) == 0
-        assert (ring.manager.read(state).view("float32") == 20).all()
-        ring.manager.close()
+    finish(ring, state, wrong, 20)
+
+
+@on_gpu
+def test_cupy_on_a_gpu():
+    cupy = pytest.importorskip("cupy")
+    ring, state = gpu_ring()
+    wrong = []
+
+    def check(unit, view):
+        array = cupy.from_dlpack(view[0].dlpack("uint8"))
+        assert array.data.ptr == view[0].pointer
+        wrong.append((array != unit + 1).sum())
+        if unit == 0:
+            numbers = cupy.from_dlpack(view[1].dlpack("float32"))
+            numbers += 1
+
+    with cupy.cuda.Stream(non_blocking=True):
+        for _ in range(20):
+            ring.step(check)
+    cupy.cuda.Device().synchronize()
+    finish(ring, state, wrong, 20)
+
+
+@on_gpu
+def test_jax_on_a_gpu():
+    jax = pytest.importorskip("jax")
+    ring, _ = gpu_ring()
+
+    def check(unit, view):
+        array = jax.dlpack.from_dlpack(view[0].dlpack("uint8"))
+        total = array.astype("int32").sum().block_until_ready()
+        assert int(total) == (unit + 1) * BYTES
+
+    for _ in range(6):
+        ring.step(check)
+    ring.manager.close()

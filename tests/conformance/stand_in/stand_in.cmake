@@ -31,6 +31,8 @@ hoist_stand_in_test(stand_in_ancient ${surroundings} ancient ancient --gtest_fil
 hoist_stand_in_test(stand_in_no_devices ${surroundings} new no-devices --gtest_filter=*.NoVisibleDevices)
 hoist_stand_in_test(stand_in_lacks ${surroundings} new lacks=cuLaunchHostFunc --gtest_filter=*.AMissingSymbolIsNamed)
 hoist_stand_in_test(stand_in_options ${surroundings} new no-batches --gtest_filter=*.OptionsAreUnknown)
+hoist_stand_in_test(stand_in_facts ${surroundings} new no-batches
+                    --gtest_filter=*.ADeviceThatIsNotThere:*.DevicesSay*)
 hoist_stand_in_test(stand_in_context ${surroundings} new no-batches --gtest_filter=*.TheCallersContextStays)
 hoist_stand_in_test(stand_in_pinning ${surroundings} new refuses-pinning --gtest_filter=*.RefusedPinning*)
 hoist_stand_in_test(stand_in_allocated ${surroundings} new allocated --gtest_filter=*.MemoryThatTheDriver*)

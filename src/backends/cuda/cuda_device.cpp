@@ -266,7 +266,7 @@ void CudaDevice::event_destroy(Event* event) {
 void CudaDevice::event_record(Event& event, const Stream& stream) {
   const Current current(stream.context);
   // Nobody could wait for it or ask about it, and the capture would carry marks of a step that never ran.
-  if (!stream.owned && captures(stream)) {
+  if (stream.captured || (!stream.owned && captures(stream))) {
     fail(HOIST_ERROR_UNSUPPORTED,
          "the stream is being captured into a CUDA graph: an event recorded there is never reached",
          "run steps outside of the capture");

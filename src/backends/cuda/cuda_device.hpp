@@ -20,6 +20,7 @@ struct Stream {
   CUstream handle = nullptr;
   bool owned = false;           // else the user's; null is their legacy stream
   CUcontext context = nullptr;  // that calls about it are made in
+  bool captured = false;        // by capture_begin; whether the user captures theirs is asked
 };
 
 // Memory without an address.
@@ -125,8 +126,8 @@ class CudaDevice {
   void words_destroy(std::uint32_t* words);
   void words_submit(const Stream& stream, std::uint64_t count, const hoist_word_op_t* operations);
   [[nodiscard]] bool is_capturing(const Stream& stream);
-  void capture_begin(const Stream& stream);
-  Graph* capture_end(const Stream& stream);
+  void capture_begin(Stream& stream);
+  Graph* capture_end(Stream& stream);
   void graph_launch(const Graph& graph, const Stream& stream);
   void graph_destroy(Graph* graph);
   Stream* stream_create_aside();

@@ -62,16 +62,18 @@ bool CudaDevice::is_capturing(const Stream& stream) {
   return captures(stream);
 }
 
-void CudaDevice::capture_begin(const Stream& stream) {
+void CudaDevice::capture_begin(Stream& stream) {
   require(HOIST_CAPABILITY_GRAPH, "graphs");
   const Current current(stream.context);
   check(driver().cuStreamBeginCapture(stream.handle, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), "cuStreamBeginCapture", "");
+  stream.captured = true;
 }
 
-Graph* CudaDevice::capture_end(const Stream& stream) {
+Graph* CudaDevice::capture_end(Stream& stream) {
   require(HOIST_CAPABILITY_GRAPH, "graphs");
   const Current current(stream.context);
   auto graph = std::make_unique<Graph>();
+  stream.captured = false;  // however it ends
   check(driver().cuStreamEndCapture(stream.handle, &graph->graph), "cuStreamEndCapture", "");
   const CUresult result = driver().cuGraphInstantiateWithFlags(&graph->exec, graph->graph, 0);
   if (result == CUDA_SUCCESS) return graph.release();

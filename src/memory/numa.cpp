@@ -25,12 +25,12 @@ class Hwloc {
   }
 
   // Null for a node that there is not, and for one that is all there is.
-  [[nodiscard]] hwloc_obj_t node(int number) const {
+  [[nodiscard]] hwloc_obj* node(int number) const {
     if (!usable_) return nullptr;
     const int depth = depth_(topology_, HWLOC_OBJ_NUMANODE);
     const unsigned count = count_(topology_, depth);
     for (unsigned i = 0; count > 1 && i < count; ++i) {
-      const hwloc_obj_t found = object_(topology_, depth, i);
+      hwloc_obj* found = object_(topology_, depth, i);
       if (found->os_index == static_cast<unsigned>(number)) return found;
     }
     return nullptr;

@@ -8,7 +8,7 @@
 #include "options.hpp"
 #include "plan/planner.hpp"
 #include "plan_handle.hpp"
-#include "trace/chrome_trace.hpp"
+#include "trace/timeline.hpp"
 
 using namespace hoist;
 using namespace hoist::capi;
@@ -36,41 +36,6 @@ plan::SolveOptions read_solve_options(const hoist_plan_options_t* given) {
          "give 0 for no limit, or a time above 0");
   }
   return {options.effort, options.time_limit_seconds};
-}
-
-enum Row : int { compute_row = 1, wait_row, h2d_row, d2h_row, peer_row };
-
-int row_of(const plan::Problem& problem, const plan::Interval& interval) {
-  switch (interval.kind) {
-    case plan::Interval::Kind::compute:
-      return compute_row;
-    case plan::Interval::Kind::stall:
-      return wait_row;
-    case plan::Interval::Kind::store:
-      return d2h_row;
-    case plan::Interval::Kind::load:
-      break;
-  }
-  return problem.items[interval.index].link == plan::LinkId::peer ? peer_row : h2d_row;
-}
-
-void write_timeline(const plan::Problem& problem, const std::vector<plan::Interval>& timeline, const char* path) {
-  ChromeTrace trace("hoist simulation");
-  trace.row(compute_row, "compute");
-  trace.row(wait_row, "waits");
-  trace.row(h2d_row, "h2d");
-  trace.row(d2h_row, "d2h");
-  trace.row(peer_row, "peer");
-  for (const plan::Interval& interval : timeline) {
-    const int row = row_of(problem, interval);
-    if (row <= wait_row) {
-      trace.interval(row, problem.units[interval.index].name, interval.begin_us, interval.end_us);
-    } else {
-      const plan::Item& item = problem.items[interval.index];
-      trace.interval(row, item.name, interval.begin_us, interval.end_us, {{"bytes", item.bytes}});
-    }
-  }
-  trace.write(path);
 }
 
 hoist_plan_result_t to_result(const plan::Bound& bound) {
@@ -156,7 +121,7 @@ hoist_status_t hoist_plan_simulate(const hoist_problem_t* problem, const hoist_p
     plan::SimulateOptions options;
     options.timeline = trace_path != nullptr;
     const plan::Simulation simulation = plan::simulate(*target, wanted, options);
-    if (trace_path != nullptr) write_timeline(*target, simulation.timeline, trace_path);
+    if (trace_path != nullptr) write_simulated(*target, simulation.timeline, trace_path);
     write_struct(out, to_result(simulation, plan::bound(*target)));
   });
 }

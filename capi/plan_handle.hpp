@@ -3,7 +3,9 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
+#include "base/error.hpp"
 #include "handle.hpp"
 #include "hoist/plan.h"
 #include "plan/plan.hpp"
@@ -31,7 +33,14 @@ namespace hoist::capi {
 // Error(INVALID_PLAN) for an item that the other one lacks.
 inline plan::Plan plan_for(const std::shared_ptr<const plan::Problem>& problem, const KeptPlan& kept) {
   if (kept.problem == problem) return kept.plan;
-  return plan::plan_from_json(*problem, plan::plan_to_json(*kept.problem, kept.plan));
+  const std::vector<std::uint32_t> numbers = plan::numbers_in(*problem, *kept.problem);
+  for (std::size_t item = 0; item < numbers.size(); ++item) {
+    if (numbers[item] != UINT32_MAX) continue;
+    fail(HOIST_ERROR_INVALID_PLAN,
+         text("the plan is for another problem: this one has no item \"", kept.problem->items[item].name, "\""),
+         "give the problem that the plan was made for");
+  }
+  return plan::renumbered(kept.plan, numbers);
 }
 
 }  // namespace hoist::capi

@@ -2,7 +2,6 @@
 #include "budget/adopt_plan.hpp"
 
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -46,17 +45,14 @@ void require_same_item(const plan::Item& own, const plan::Item& given) {
 
 // By number in `given`: the number in `own`.
 std::vector<std::uint32_t> match_items(const plan::Problem& own, const plan::Problem& given) {
-  std::unordered_map<std::string, std::uint32_t> numbers;
-  for (std::uint32_t item = 0; item < own.items.size(); ++item) numbers.emplace(own.items[item].name, item);
-  std::vector<std::uint32_t> to_own;
-  for (const plan::Item& item : given.items) {
-    const auto found = numbers.find(item.name);
-    if (found == numbers.end()) {
+  const std::vector<std::uint32_t> to_own = plan::numbers_in(own, given);
+  for (std::size_t index = 0; index < to_own.size(); ++index) {
+    const plan::Item& item = given.items[index];
+    if (to_own[index] == UINT32_MAX) {
       fail(HOIST_ERROR_INVALID_ARGUMENT, text("the problem is not the manager's: it has no item \"", item.name, "\""),
            "take the problem from hoist_manager_get_problem");
     }
-    require_same_item(own.items[found->second], item);
-    to_own.push_back(found->second);
+    require_same_item(own.items[to_own[index]], item);
   }
   return to_own;
 }
@@ -67,12 +63,8 @@ AdoptedPlan adopt_plan(const plan::Problem& own, const plan::Problem& given, con
   require_same_units(own, given);
   const std::vector<std::uint32_t> to_own = match_items(own, given);
   plan::check(given, plan);
-  AdoptedPlan adopted{given, plan};
+  AdoptedPlan adopted{given, plan::renumbered(plan, to_own)};
   for (std::size_t item = 0; item < to_own.size(); ++item) adopted.problem.items[to_own[item]] = given.items[item];
-  for (auto* places : {&adopted.plan.initial_resident, &adopted.plan.births, &adopted.plan.homes}) {
-    for (plan::Place& place : *places) place.item = to_own[place.item];
-  }
-  for (plan::Op& op : adopted.plan.ops) op.item = to_own[op.item];
   return adopted;
 }
 

@@ -35,11 +35,20 @@ std::string shown(const Json& value) {
   return out;
 }
 
-Fields::Fields(const Json& json, std::string where) : json_(json), where_(std::move(where)) {
-  if (!json_.is_object()) fail(HOIST_ERROR_CORRUPT, text(where_, " is ", shown(json_), "; an object is wanted"));
+std::string Where::words() const {
+  std::string out = parent != nullptr ? text(parent->words(), ".", name) : name;
+  if (index != SIZE_MAX) out += text("[", index, "]");
+  const bool has_name = named != nullptr && named->is_object() && named->contains("name");
+  if (has_name && named->at("name").is_string()) out += text(" ", shown(named->at("name")));
+  return out;
 }
 
-std::string Fields::path(std::string_view name) const { return text(where_, ".", name); }
+Fields::Fields(const Json& json, Where where) : json_(json), where_(where) {
+  if (!json_.is_object())
+    fail(HOIST_ERROR_CORRUPT, text(where_.words(), " is ", shown(json_), "; an object is wanted"));
+}
+
+std::string Fields::path(std::string_view name) const { return text(where_.words(), ".", name); }
 
 void Fields::refuse(const char* name, const std::string& wanted) const {
   fail(HOIST_ERROR_CORRUPT, text(path(name), " is ", shown(json_.at(name)), "; wanted: ", wanted));
@@ -51,7 +60,7 @@ void Fields::only(std::initializer_list<std::string_view> names) const {
     std::string known;
     for (const std::string_view name : names) known += text(known.empty() ? "" : ", ", name);
     fail(HOIST_ERROR_CORRUPT, text(path(key), " is not a known field; its value is ", shown(value)),
-         text("known fields of ", where_, ": ", known));
+         text("known fields of ", where_.words(), ": ", known));
   }
 }
 
@@ -71,10 +80,11 @@ std::uint64_t Fields::bytes(const char* name, std::uint64_t absent) const { retu
 
 std::int32_t Fields::index(const char* name, std::int32_t least, std::size_t end) const {
   const Json& value = any(name);
-  const std::string wanted = text("a whole number from ", least, " to ", end == 0 ? "(none)" : std::to_string(end - 1));
-  if (!value.is_number_integer()) refuse(name, wanted);
-  if (value.is_number_unsigned() && value.get<std::uint64_t>() >= end) refuse(name, wanted);
-  if (!value.is_number_unsigned() && value.get<std::int64_t>() < least) refuse(name, wanted);
+  const bool is_above = value.is_number_unsigned() && value.get<std::uint64_t>() >= end;
+  const bool is_below = !value.is_number_unsigned() && value.is_number_integer() && value.get<std::int64_t>() < least;
+  if (!value.is_number_integer() || is_above || is_below) {
+    refuse(name, text("a whole number from ", least, " to ", end == 0 ? "(none)" : std::to_string(end - 1)));
+  }
   return static_cast<std::int32_t>(value.get<std::int64_t>());
 }
 

@@ -19,10 +19,21 @@ using Json = nlohmann::json;
 // Parses a document; refuses keys that repeat, which most parsers let pass.
 Json parse_json(std::string_view text, std::string_view what);
 
-// An object of a document, with the words that name it in errors: `items[3] "w"`.
+// Where an object stands in its document: a field of another or an element of a list. Words only for errors:
+// `items[3] "w".uses[0]`. The parts must outlive it.
+struct Where {
+  const char* name = "";
+  const Where* parent = nullptr;
+  std::size_t index = SIZE_MAX;  // SIZE_MAX: not an element
+  const Json* named = nullptr;   // an object whose "name" tells people more
+
+  [[nodiscard]] std::string words() const;
+};
+
+// An object of a document.
 class Fields {
  public:
-  Fields(const Json& json, std::string where);
+  Fields(const Json& json, Where where);
 
   // Refuses a field that is not listed.
   void only(std::initializer_list<std::string_view> names) const;
@@ -37,12 +48,13 @@ class Fields {
   [[nodiscard]] const Json& array(const char* name) const;
   [[nodiscard]] const Json& object(const char* name) const;
   [[nodiscard]] const Json& any(const char* name) const;
+  [[nodiscard]] const Where& where() const { return where_; }
   [[nodiscard]] std::string path(std::string_view name) const;
   [[noreturn]] void refuse(const char* name, const std::string& wanted) const;
 
  private:
   const Json& json_;
-  std::string where_;
+  Where where_;
 };
 
 // A value for an error message, cut to a readable length.

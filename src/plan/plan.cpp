@@ -15,19 +15,27 @@ constexpr std::array<const char*, 3> op_names = {"drop", "load", "store"};
 // Looked up, never walked: its order decides nothing.
 using Names = std::unordered_map<std::string_view, std::uint32_t>;
 
-std::uint32_t item_named(const Names& names, const std::string& name, const std::string& where) {
+Names names_of(const Problem& problem) {
+  Names names;
+  names.reserve(problem.items.size());
+  for (std::uint32_t i = 0; i < problem.items.size(); ++i) names.emplace(problem.items[i].name, i);
+  return names;
+}
+
+std::uint32_t item_named(const Names& names, const std::string& name, const Where& where) {
   const auto found = names.find(name);
   if (found == names.end()) {
-    fail(HOIST_ERROR_INVALID_PLAN, text(where, " names the item \"", name, "\", which the problem does not have"));
+    fail(HOIST_ERROR_INVALID_PLAN,
+         text(where.words(), " names the item \"", name, "\", which the problem does not have"));
   }
   return found->second;
 }
 
 std::vector<Place> read_places(const Problem& problem, const Names& names, const Fields& plan, const char* field) {
   std::vector<Place> places;
-  const Fields fields(plan.object(field), plan.path(field));
+  const Fields fields(plan.object(field), Where{field, &plan.where()});
   for (const auto& [name, value] : plan.object(field).items()) {
-    places.push_back({item_named(names, name, plan.path(field)), fields.bytes(name.c_str())});
+    places.push_back({item_named(names, name, fields.where()), fields.bytes(name.c_str())});
   }
   std::sort(places.begin(), places.end(),
             [&](const Place& a, const Place& b) { return problem.items[a.item].name < problem.items[b.item].name; });
@@ -35,8 +43,7 @@ std::vector<Place> read_places(const Problem& problem, const Names& names, const
 }
 
 Op read_op(const Problem& problem, const Names& names, const Json& json, std::size_t index) {
-  const std::string where = text("ops[", index, "]");
-  const Fields fields(json, where);
+  const Fields fields(json, Where{"ops", nullptr, index});
   const std::string& kind = fields.string("op");
   Op op;
   if (kind == "load") {
@@ -49,7 +56,7 @@ Op read_op(const Problem& problem, const Names& names, const Json& json, std::si
     if (kind != "store" && kind != "drop") fields.refuse("op", "one of \"drop\" \"load\" \"store\"");
     fields.only({"op", "item", "after"});
   }
-  op.item = item_named(names, fields.string("item"), where);
+  op.item = item_named(names, fields.string("item"), fields.where());
   op.after = fields.index("after", -1, problem.units.size());
   return op;
 }
@@ -81,7 +88,9 @@ void append_places(std::string& out, const Problem& problem, const char* field, 
 }
 
 void append_op(std::string& out, const Problem& problem, const Op& op) {
-  out += text("{\"op\":\"", op_names[static_cast<std::size_t>(op.kind)], "\",\"item\":");
+  out += "{\"op\":\"";
+  out += op_names[static_cast<std::size_t>(op.kind)];
+  out += "\",\"item\":";
   append_string(out, problem.items[op.item].name);
   out += ",\"after\":";
   append_number(out, std::int64_t{op.after});
@@ -102,12 +111,29 @@ void append_field(std::string& out, const char* field, Number value) {
 
 }  // namespace
 
+std::vector<std::uint32_t> numbers_in(const Problem& to, const Problem& from) {
+  const Names names = names_of(to);
+  std::vector<std::uint32_t> numbers;
+  numbers.reserve(from.items.size());
+  for (const Item& item : from.items) {
+    const auto found = names.find(item.name);
+    numbers.push_back(found == names.end() ? UINT32_MAX : found->second);
+  }
+  return numbers;
+}
+
+Plan renumbered(Plan plan, const std::vector<std::uint32_t>& numbers) {
+  for (Op& op : plan.ops) op.item = numbers[op.item];
+  for (auto* places : {&plan.initial_resident, &plan.births, &plan.homes}) {
+    for (Place& place : *places) place.item = numbers[place.item];
+  }
+  return plan;
+}
+
 Plan plan_from_json(const Problem& problem, std::string_view json) {
-  Names names;
-  names.reserve(problem.items.size());
-  for (std::uint32_t i = 0; i < problem.items.size(); ++i) names.emplace(problem.items[i].name, i);
+  const Names names = names_of(problem);
   const Json document = parse_json(json, "plan");
-  const Fields fields(document, "plan");
+  const Fields fields(document, Where{"plan"});
   fields.only({"version", "problem_digest", "initial_resident", "births", "ops", "homes", "predicted"});
   if (fields.bytes("version") != 1) fields.refuse("version", "1");
   Plan plan;
@@ -118,7 +144,8 @@ Plan plan_from_json(const Problem& problem, std::string_view json) {
   const Json& ops = fields.array("ops");
   plan.ops.reserve(ops.size());
   for (std::size_t i = 0; i < ops.size(); ++i) plan.ops.push_back(read_op(problem, names, ops[i], i));
-  if (fields.has("predicted")) plan.predicted = read_predicted(Fields(fields.object("predicted"), "plan.predicted"));
+  if (fields.has("predicted"))
+    plan.predicted = read_predicted(Fields(fields.object("predicted"), Where{"predicted", &fields.where()}));
   return plan;
 }
 

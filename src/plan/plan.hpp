@@ -50,4 +50,9 @@ struct Plan {
 Plan plan_from_json(const Problem& problem, std::string_view json);
 std::string plan_to_json(const Problem& problem, const Plan& plan);
 
+// By number of an item in `from`: that of the item of its name in `to`; none (UINT32_MAX) where `to` has none.
+std::vector<std::uint32_t> numbers_in(const Problem& to, const Problem& from);
+// The plan with its items counted as another problem counts them, which has them all.
+Plan renumbered(Plan plan, const std::vector<std::uint32_t>& numbers);
+
 }  // namespace hoist::plan

@@ -26,28 +26,21 @@ std::size_t choice(const Fields& fields, const char* name, const Names& names) {
   fields.refuse(name, wanted);
 }
 
-std::string element(const char* list, std::size_t index, const Json& json) {
-  std::string where = text(list, "[", index, "]");
-  if (json.is_object() && json.contains("name") && json["name"].is_string()) where += text(" ", shown(json["name"]));
-  return where;
-}
-
 Link read_link(const Fields& links, const char* name, const Link& absent) {
   if (!links.has(name)) return absent;
-  const Fields fields(links.any(name), links.path(name));
+  const Fields fields(links.any(name), Where{name, &links.where()});
   fields.only({"latency_us", "bytes_per_us"});
   return {fields.number("latency_us", 0), fields.number("bytes_per_us")};
 }
 
 Unit read_unit(const Json& json, std::size_t index) {
-  const Fields fields(json, element("units", index, json));
+  const Fields fields(json, Where{"units", nullptr, index, &json});
   fields.only({"name", "compute_us", "workspace_bytes"});
   return {fields.string("name"), fields.number("compute_us"), fields.bytes("workspace_bytes", 0)};
 }
 
 Item read_item(const Json& json, std::size_t index, std::size_t units) {
-  const std::string where = element("items", index, json);
-  const Fields fields(json, where);
+  const Fields fields(json, Where{"items", nullptr, index, &json});
   fields.only({"name", "bytes", "class", "link", "transient", "uses"});
   Item item;
   item.name = fields.string("name");
@@ -58,7 +51,7 @@ Item read_item(const Json& json, std::size_t index, std::size_t units) {
   const Json& uses = fields.array("uses");
   item.uses.reserve(uses.size());
   for (std::size_t i = 0; i < uses.size(); ++i) {
-    const Fields use(uses[i], text(where, ".uses[", i, "]"));
+    const Fields use(uses[i], Where{"uses", &fields.where(), i});
     use.only({"unit", "mode"});
     const auto unit = static_cast<std::uint32_t>(use.index("unit", 0, units));
     item.uses.push_back({unit, static_cast<Mode>(choice(use, "mode", mode_names))});
@@ -71,7 +64,9 @@ Item read_item(const Json& json, std::size_t index, std::size_t units) {
 void append_item(std::string& out, const Item& item) {
   out += "{\"bytes\":";
   append_number(out, item.bytes);
-  out += text(",\"class\":\"", class_names[static_cast<std::size_t>(item.item_class)], "\",\"link\":\"");
+  out += ",\"class\":\"";
+  out += class_names[static_cast<std::size_t>(item.item_class)];
+  out += "\",\"link\":\"";
   out += link_names[static_cast<std::size_t>(item.link)];
   out += "\",\"name\":";
   append_string(out, item.name);
@@ -151,15 +146,15 @@ std::vector<std::uint32_t> given_order(const Problem& problem) {
 
 Problem problem_from_json(std::string_view json) {
   const Json document = parse_json(json, "problem");
-  const Fields fields(document, "problem");
+  const Fields fields(document, Where{"problem"});
   fields.only({"version", "device", "links", "duplex_factor", "cyclic", "units", "items"});
   if (fields.bytes("version") != 1) fields.refuse("version", "1");
   Problem problem;
-  const Fields device(fields.object("device"), "problem.device");
+  const Fields device(fields.object("device"), Where{"device", &fields.where()});
   device.only({"budget_bytes", "alignment"});
   problem.budget_bytes = device.bytes("budget_bytes");
   problem.alignment = device.bytes("alignment", 1);
-  const Fields links(fields.object("links"), "problem.links");
+  const Fields links(fields.object("links"), Where{"links", &fields.where()});
   links.only({"h2d", "d2h", "peer"});
   for (std::size_t i = 0; i < link_count; ++i) problem.links[i] = read_link(links, link_names[i], problem.links[i]);
   problem.duplex_factor = fields.number("duplex_factor", 1);

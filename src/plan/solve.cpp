@@ -44,12 +44,7 @@ Plan solve(const Problem& problem, const SolveOptions& options) {
   std::sort(order.begin(), order.end(), by_name);
   Problem sorted = problem;
   for (std::size_t i = 0; i < order.size(); ++i) sorted.items[i] = problem.items[order[i]];
-  Plan plan = solve_sorted(sorted, options);
-  for (Op& op : plan.ops) op.item = order[op.item];
-  for (auto* places : {&plan.initial_resident, &plan.births, &plan.homes}) {
-    for (Place& place : *places) place.item = order[place.item];
-  }
-  return plan;
+  return renumbered(solve_sorted(sorted, options), order);
 }
 
 }  // namespace hoist::plan

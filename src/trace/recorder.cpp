@@ -3,21 +3,19 @@
 
 #include "base/error.hpp"
 #include "trace/chrome_trace.hpp"
+#include "trace/timeline.hpp"
 
 namespace hoist {
 
 void Recorder::write(const std::string& path) const {
   ChromeTrace trace;
-  trace.row(static_cast<int>(TraceRow::compute), "compute");
-  trace.row(static_cast<int>(TraceRow::wait), "waits");
-  trace.row(static_cast<int>(TraceRow::h2d), "h2d");
-  trace.row(static_cast<int>(TraceRow::d2h), "d2h");
+  name_rows(trace, false);
   std::size_t next = 0;
   for (const Chapter& chapter : chapters_) {
     for (; next < chapter.end; ++next) {
       const TraceInterval& it = intervals_[next];
       const int row = static_cast<int>(it.row);
-      if (it.row == TraceRow::compute || it.row == TraceRow::wait) {
+      if (is_of_units(it.row)) {
         trace.interval(row, chapter.units.at(it.index), it.begin_us, it.end_us, {{"step", it.step}});
       } else {
         trace.interval(row, chapter.items.at(it.index), it.begin_us, it.end_us,

@@ -8,10 +8,9 @@
 #include <vector>
 
 #include "trace/ledger.hpp"
+#include "trace/timeline.hpp"
 
 namespace hoist {
-
-enum class TraceRow : std::uint8_t { compute, wait, h2d, d2h };
 
 struct TraceInterval {
   TraceRow row = TraceRow::compute;

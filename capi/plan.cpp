@@ -38,6 +38,36 @@ plan::SolveOptions read_solve_options(const hoist_plan_options_t* given) {
   return {options.effort, options.time_limit_seconds};
 }
 
+TraceRow row_of(const plan::Problem& problem, const plan::Interval& interval) {
+  switch (interval.kind) {
+    case plan::Interval::Kind::compute:
+      return TraceRow::compute;
+    case plan::Interval::Kind::stall:
+      return TraceRow::wait;
+    case plan::Interval::Kind::store:
+      return TraceRow::d2h;
+    case plan::Interval::Kind::load:
+      break;
+  }
+  return problem.items[interval.index].link == plan::LinkId::peer ? TraceRow::peer : TraceRow::h2d;
+}
+
+void write_simulated(const plan::Problem& problem, const std::vector<plan::Interval>& step, const std::string& path) {
+  ChromeTrace trace("hoist simulation");
+  name_rows(trace, true);
+  for (const plan::Interval& interval : step) {
+    const TraceRow row = row_of(problem, interval);
+    const int id = static_cast<int>(row);
+    if (is_of_units(row)) {
+      trace.interval(id, problem.units[interval.index].name, interval.begin_us, interval.end_us);
+    } else {
+      const plan::Item& item = problem.items[interval.index];
+      trace.interval(id, item.name, interval.begin_us, interval.end_us, {{"bytes", item.bytes}});
+    }
+  }
+  trace.write(path);
+}
+
 hoist_plan_result_t to_result(const plan::Bound& bound) {
   hoist_plan_result_t result = HOIST_PLAN_RESULT_INIT;
   result.step_us = result.bound_us = bound.step_us;

@@ -51,17 +51,22 @@ class Homes {
     return true;
   }
 
-  bool first_fit(std::uint32_t item, const std::vector<Span>& spans) {
+  // The lowest offset from `least` on that overlaps no span; nowhere if the arena has none.
+  [[nodiscard]] std::uint64_t lowest(std::uint32_t item, const std::vector<Span>& spans, std::uint64_t least) const {
     const bool used = !problem_.items[item].uses.empty();  // what nobody uses may be larger than the arena
     const std::uint64_t size = used ? size_of(problem_, item) : 0;
-    std::uint64_t offset = 0;
+    if (size == 0) return 0;
+    std::uint64_t offset = least;
     for (const Span& span : spans) {
       if (offset + size <= span.begin) break;
       offset = std::max(offset, span.end);
     }
-    if (offset + size > arena_) return false;
-    home_[item] = offset;
-    return true;
+    return offset + size > arena_ ? nowhere : offset;
+  }
+
+  bool first_fit(std::uint32_t item, const std::vector<Span>& spans) {
+    home_[item] = lowest(item, spans, 0);
+    return home_[item] != nowhere;
   }
 
   // First fit in an order; the first item that finds no place moves to the front and all begins again.
@@ -89,18 +94,33 @@ class Homes {
     if (from_nothing(order, tries)) return true;
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return uses(a) > uses(b); });
     if (from_nothing(order, tries)) return true;
-    return home_.size() <= 64 && shuffled(order);
+    return home_.size() <= 64 && in_any_order(order);
   }
 
-  // Small problems at their smallest budgets can need an unlikely order: many are tried, always the same.
-  bool shuffled(std::vector<std::uint32_t> order) {
-    std::uint64_t random = 1;
-    for (std::uint32_t tries = 0; tries < 2000; ++tries) {
-      for (std::size_t i = order.size(); i > 1; --i) {
-        random = random * 6364136223846793005U + 1442695040888963407U;
-        std::swap(order[i - 1], order[(random >> 33) % i]);
-      }
-      if (from_nothing(order, 1)) return true;
+  // Small problems at their smallest budgets can need an unlikely order. Homes that fit can be pushed down until each
+  // stands on 0 or on another, and then come one after the other in the order of their offsets: all such orders are
+  // tried, while one can still fit, up to so many steps.
+  bool in_any_order(std::vector<std::uint32_t> order) {
+    clear();
+    steps_ = 40'000;
+    return rest_fits(order, 0, 0);
+  }
+
+  // Homes for order[first..] at `least` or above, beside those before it.
+  bool rest_fits(std::vector<std::uint32_t>& order, std::size_t first, std::uint64_t least) {
+    if (first == order.size()) return true;
+    std::vector<std::uint64_t> offsets;
+    for (std::size_t i = first; i < order.size(); ++i) {
+      offsets.push_back(lowest(order[i], taken(order[i]), least));
+      if (offsets.back() == nowhere) return false;  // nor will it fit beside more of them
+    }
+    for (std::size_t i = first; i < order.size() && steps_ > 0; ++i) {
+      --steps_;
+      std::swap(order[first], order[i]);
+      home_[order[first]] = offsets[i - first];
+      if (rest_fits(order, first + 1, std::max(least, offsets[i - first]))) return true;
+      home_[order[first]] = nowhere;
+      std::swap(order[first], order[i]);
     }
     return false;
   }
@@ -119,6 +139,7 @@ class Homes {
   const std::uint64_t arena_;
   std::vector<std::uint64_t> home_;
   std::vector<Span> taken_;
+  std::uint64_t steps_ = 0;
 };
 
 // By item, the different places that a plan gives it, in order.

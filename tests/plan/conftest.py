@@ -17,3 +17,11 @@ def planner():
 
 def everything():
     return bool(os.environ.get("HOIST_TEST_ALL"))
+
+
+FIGURES = []  # lines that tests want read
+
+
+def pytest_terminal_summary(terminalreporter):
+    for line in FIGURES:
+        terminalreporter.write_line(line)

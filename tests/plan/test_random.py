@@ -16,12 +16,41 @@ EXAMPLES = settings(max_examples=5000 if everything() else 250, deadline=None, d
                     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
+def homes_exist(problem):
+    """Whether one place an item can keep those of each unit apart. Places that do can be pushed down until each item
+    stands on 0 or on another: first fit in some order finds them, and all orders are tried."""
+    alignment = problem["device"]["alignment"]
+    workspace = max(families.up(u.get("workspace_bytes", 0), alignment) for u in problem["units"])
+    arena = problem["device"]["budget_bytes"] - workspace
+    items = [(families.up(i["bytes"], alignment), {use["unit"] for use in i["uses"]})
+             for i in problem["items"] if i["uses"] and i["bytes"]]
+
+    def fit(placed, rest):
+        if not rest:
+            return True
+        for index in rest:
+            size, units = items[index]
+            offset = 0
+            for begin, end in sorted((b, e) for b, e, others in placed if units & others):
+                if offset + size <= begin:
+                    break
+                offset = max(offset, end)
+            if offset + size > arena:
+                return False  # nor will it fit beside more
+            if fit(placed + [(offset, offset + size, units)], rest - {index}):
+                return True
+        return False
+
+    return fit([], frozenset(range(len(items))))
+
+
 def solved(planner, problem, command="solve"):
     """The plan; None where fragmentation prevents one, with a budget that works."""
     try:
         return planner.ask(command, problem)["plan"]
     except Refused as refused:
         assert refused.code == 7 and "fragmentation" in refused.message
+        assert not homes_exist(problem)
         larger = copy.deepcopy(problem)
         larger["device"]["budget_bytes"] = int(refused.hint.split()[3])
         reference.validate(larger, planner.ask(command, larger)["plan"])

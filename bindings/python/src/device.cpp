@@ -155,6 +155,9 @@ void bind_device(py::module_& module) {
           "set", [](Device& device, const std::string& key, const std::string& value) { device.get().set(key, value); },
           py::arg("key"), py::arg("value"), "Changes a setting of the open device.")
       .def_property_readonly(
+          "pointer", [](Device& device) { return reinterpret_cast<std::uintptr_t>(device.get().get()); },
+          "The handle, a hoist_device_t*, for code in C; good as long as this.")
+      .def_property_readonly(
           "time_us", [](Device& device) { return device.get().time_us(); },
           "The device's clock, in microseconds since it was opened.");
   bind_memory(module);

@@ -26,7 +26,7 @@ void release_source(void* user_data) {
 }
 
 struct Wanted {
-  std::string name;
+  const std::string& name;  // the caller's: desc() points into it
   std::optional<hoist_use_mode_t> mode;
   std::optional<hoist_tensor_class_t> tensor_class;
 
@@ -233,6 +233,9 @@ void bind_manager(py::module_& module) {
   bound
       .def(py::init(&make), py::arg("device"), py::arg("budget"),
            "Joins a budget; None: one of its own with the device's defaults.")
+      .def_property_readonly(
+          "pointer", [](Manager& self) { return reinterpret_cast<std::uintptr_t>(self.state()->manager.get()); },
+          "The handle, a hoist_manager_t*, for code in C; good until close().")
       .def("__enter__", [](py::object self) { return self; })
       .def("__exit__", [](Manager& self, const py::args&) { self.close(); })
       .def("close", &Manager::close, "Frees everything; arrays from host_view keep their bytes until they go.")

@@ -108,6 +108,7 @@ static void copy_counts(const BudgetStatus& core, hoist_budget_status_t& out) {
 static void copy_host_memory(const PinnedArena::Held& held, hoist_budget_status_t& out) {
   out.pinned_bytes = held.pinned;
   out.adopted_bytes = held.adopted;
+  out.steps_before_serving = core.steps_before_serving;
   out.pageable_bytes = held.pageable;
 }
 

@@ -38,7 +38,7 @@ FROZEN(HOIST_PHASE_SUSPENDED, 4);
 FROZEN(HOIST_PHASE_FORCE_32, 2147483647);
 
 /* hoist_budget_status_t, budget.h */
-FROZEN(sizeof(hoist_budget_status_t), 192);
+FROZEN(sizeof(hoist_budget_status_t), 200);
 FROZEN(offsetof(hoist_budget_status_t, struct_size), 0);
 FROZEN(offsetof(hoist_budget_status_t, phase), 8);
 FROZEN(offsetof(hoist_budget_status_t, unit_count), 12);
@@ -64,6 +64,7 @@ FROZEN(offsetof(hoist_budget_status_t, last_step_us), 160);
 FROZEN(offsetof(hoist_budget_status_t, last_stall_us), 168);
 FROZEN(offsetof(hoist_budget_status_t, pageable_bytes), 176);
 FROZEN(offsetof(hoist_budget_status_t, refused_ops), 184);
+FROZEN(offsetof(hoist_budget_status_t, steps_before_serving), 192);
 
 /* hoist_checkpoint_tensor_t, checkpoint.h */
 FROZEN(sizeof(hoist_checkpoint_tensor_t), 192);

@@ -323,11 +323,20 @@ void* Budget::address(std::uint32_t item) const {
   return residency.address(residency.items()[item].place);
 }
 
+// One shows the order, then some are measured; suspended or not.
+std::uint64_t Budget::steps_before_serving() const noexcept {
+  const Phase here = phase_ == Phase::suspended ? resumed_phase_ : phase_;
+  const Phase next = pending_ ? pending_->phase : here;
+  if (!executor_ || next == Phase::building || next == Phase::discovery) return options_.profile_steps + 1ULL;
+  return next == Phase::profiling ? options_.profile_steps - profiled_ : 0;
+}
+
 BudgetStatus Budget::status() {
   BudgetStatus status;
   status.phase = phase_;
   status.budget_bytes = phase_ == Phase::building ? wanted_bytes() : present_.budget_bytes;
   status.replans = replans_;
+  status.steps_before_serving = steps_before_serving();
   status.counters = carried_counters_;
   status.ledger = carried_ledger_;
   status.last_step_h2d_bytes = last_step_h2d_;

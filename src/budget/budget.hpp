@@ -42,6 +42,7 @@ struct BudgetStatus {
   std::uint64_t last_step_d2h_bytes = 0;
   double last_step_us = 0;
   double last_stall_us = 0;
+  std::uint64_t steps_before_serving = 0;
   plan::Predicted predicted;
   ExecutorCounters counters;
   Ledger ledger;
@@ -128,6 +129,7 @@ class Budget {
   // What the next step runs: a request builds on it, and does not undo the one before.
   [[nodiscard]] const Ready& coming() const noexcept { return pending_ ? *pending_ : present_; }
 
+  [[nodiscard]] std::uint64_t steps_before_serving() const noexcept;
   [[nodiscard]] std::uint64_t wanted_bytes() const;
   [[nodiscard]] std::uint64_t wanted_bytes(std::uint64_t bytes, double share) const;
   void require_feasible(std::uint64_t budget_bytes) const;

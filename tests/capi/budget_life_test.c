@@ -298,6 +298,28 @@ static void test_no_units(const device_t* on) {
   finish(&model, budget);
 }
 
+/* As many steps as it says, whatever is in between. */
+static void test_steps_before_serving(const device_t* on) {
+  hoist_budget_t* budget = create_budget(on, 4);
+  model_t model;
+  CHECK(status_of(budget).steps_before_serving == 2); /* one shows the order, the rig measures one */
+  build(&model, on, budget, most_units);
+  OK(hoist_manager_commit(model.manager));
+  for (uint64_t left = 2; left > 0; --left) {
+    CHECK(status_of(budget).steps_before_serving == left);
+    OK(hoist_step_begin(model.manager, on->stream)); /* one that is given up shows nothing */
+    OK(hoist_step_abort(model.manager, on->stream));
+    CHECK(status_of(budget).steps_before_serving == left);
+    steps(&model, 1, on->stream);
+    OK(hoist_manager_suspend(model.manager));
+    CHECK(status_of(budget).steps_before_serving == left - 1);
+    OK(hoist_manager_resume(model.manager));
+  }
+  steps(&model, 1, on->stream);
+  CHECK(status_of(budget).phase == HOIST_PHASE_SERVING && status_of(budget).steps_before_serving == 0);
+  finish(&model, budget);
+}
+
 int main(void) {
   alarm(240); /* a deadlock is a failure, not a wait */
   const char* modes[] = {"host:0?mode=threaded", "host:0?mode=virtual", "host:0?mode=guarded", "host:0?mode=inline"};
@@ -317,6 +339,7 @@ int main(void) {
   test_destroy_beside(&on);
   test_destroy_inside(&on);
   test_no_units(&on);
+  test_steps_before_serving(&on);
   close_device(&on);
   return 0;
 }

@@ -64,6 +64,8 @@ void bind_status(py::module_& module) {
       .def_readonly("adopted_bytes", &Status::adopted_bytes, "Host memory of callers that is registered.");
   bound.def_readonly("pageable_bytes", &Status::pageable_bytes,
                      "Of pinned and adopted bytes, what the device refused to pin: copies of it are slow.");
+  bound.def_readonly("steps_before_serving", &Status::steps_before_serving,
+                     "Steps that must end well until a plan made from measured times is served.");
   bind_status_counts(bound);
 }
 

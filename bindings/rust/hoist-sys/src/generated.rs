@@ -493,12 +493,13 @@ pub struct hoist_budget_status_t {
     pub last_stall_us: f64,
     pub pageable_bytes: u64,
     pub refused_ops: u64,
+    pub steps_before_serving: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
     [
         "Size of hoist_budget_status_t",
-    ][::core::mem::size_of::<hoist_budget_status_t>() - 192usize];
+    ][::core::mem::size_of::<hoist_budget_status_t>() - 200usize];
     [
         "Alignment of hoist_budget_status_t",
     ][::core::mem::align_of::<hoist_budget_status_t>() - 8usize];
@@ -577,6 +578,9 @@ const _: () = {
     [
         "Offset of field: hoist_budget_status_t::refused_ops",
     ][::core::mem::offset_of!(hoist_budget_status_t, refused_ops) - 184usize];
+    [
+        "Offset of field: hoist_budget_status_t::steps_before_serving",
+    ][::core::mem::offset_of!(hoist_budget_status_t, steps_before_serving) - 192usize];
 };
 impl Default for hoist_budget_status_t {
     fn default() -> Self {

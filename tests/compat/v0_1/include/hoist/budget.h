@@ -146,13 +146,15 @@ typedef struct hoist_budget_status_t {
   uint64_t pageable_bytes;      /**< Of pinned_bytes and adopted_bytes, what the device refused to pin: copies of it are
                                      right, but slow. */
   uint64_t refused_ops;         /**< Ops of a plan that the device refused, and that were made up for later. */
+  uint64_t steps_before_serving; /**< Steps that must end well until a plan made from measured times is served; 0: it is
+                                      served, or the next step's begin swaps it in. */
 } hoist_budget_status_t;
 
 /** Initialiser of a ::hoist_budget_status_t. @since 0.1 */
 #define HOIST_BUDGET_STATUS_INIT                                                                                      \
   {                                                                                                                   \
     sizeof(hoist_budget_status_t), HOIST_PHASE_BUILDING, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, 0.0, \
-        0.0, 0.0, 0, 0                                                                                                \
+        0.0, 0.0, 0, 0, 0                                                                                             \
   }
 
 /**

@@ -94,6 +94,7 @@ BudgetOptions budget_options(const hoist_budget_options_t* given) {
 
 static void copy_counts(const BudgetStatus& core, hoist_budget_status_t& out) {
   out.steps = core.counters.steps;
+  out.steps_before_serving = core.steps_before_serving;
   out.aborted_steps = core.counters.aborted_steps;
   out.mispredictions = core.counters.mispredictions;
   out.demand_loads = core.counters.demand_loads;
@@ -108,7 +109,6 @@ static void copy_counts(const BudgetStatus& core, hoist_budget_status_t& out) {
 static void copy_host_memory(const PinnedArena::Held& held, hoist_budget_status_t& out) {
   out.pinned_bytes = held.pinned;
   out.adopted_bytes = held.adopted;
-  out.steps_before_serving = core.steps_before_serving;
   out.pageable_bytes = held.pageable;
 }
 

@@ -61,13 +61,20 @@ find_python() {
   die "needs Python 3.10 or newer with its venv module (Debian: python3-venv)"
 }
 
-# need_venv NAME [PIP OPTION...]: prints the folder of the environment of cmake/requirements-NAME.txt.
+# venv_folder NAME [PIP ARGUMENT...]: where that environment is, or will be.
+venv_folder() {
+  local name=$1 key requirements=cmake/requirements-$1.txt
+  shift
+  key=$({ cat "$requirements"; "$(find_python)" -VV; printf '%s\n' "$@"; } | sha256sum | cut -c1-12)
+  printf '%s\n' "$hoist_home/env-$name-$key"
+}
+
+# need_venv NAME [PIP ARGUMENT...]: prints the folder of the environment of cmake/requirements-NAME.txt.
 need_venv() {
-  local name=$1 python key folder requirements=cmake/requirements-$1.txt
+  local name=$1 python folder requirements=cmake/requirements-$1.txt
+  folder=$(venv_folder "$@")
   shift
   python=$(find_python)
-  key=$({ cat "$requirements"; "$python" -VV; printf '%s\n' "$@"; } | sha256sum | cut -c1-12)
-  folder=$hoist_home/env-$name-$key
   if [ ! -e "$folder/.complete" ]; then
     mkdir -p "$hoist_home"
     (

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every version gate and every private name of torch that hoist.torch uses, and nothing else."""
+
+import ctypes
+import functools
+import os
+
+import torch
+import torch.utils._pytree as pytree
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass as is_wrapper_subclass  # noqa: F401
+
+MINIMUM = (2, 11)
+VERSION = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
+
+tree_leaves = pytree.tree_leaves
+
+
+def require_version() -> None:
+    if VERSION < MINIMUM:
+        raise ImportError(f"hoist.torch: torch {torch.__version__} is too old (install torch {MINIMUM[0]}.{MINIMUM[1]} or later)")
+
+
+@functools.cache
+def _libtorch() -> ctypes.CDLL:
+    return ctypes.CDLL(os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cpu.so"))
+
+
+def dtype_number(dtype: torch.dtype) -> int:
+    """torch's stable number of a dtype."""
+    name = {torch.complex64: "complex64", torch.complex128: "complex128"}.get(dtype, str(dtype).removeprefix("torch."))
+    try:
+        return getattr(_libtorch(), f"aoti_torch_dtype_{name}")()
+    except AttributeError:
+        raise TypeError(f"hoist.torch: tensors of {dtype} cannot be streamed (exclude them by name)") from None
+
+
+def device_number(kind: str) -> int:
+    return getattr(_libtorch(), f"aoti_torch_device_type_{kind}")()
+
+
+def is_compiled(module: torch.nn.Module) -> bool:
+    """Whether torch.compile has wrapped the module or any in it, so that a patch of it would come too late."""
+    from torch._dynamo.eval_frame import OptimizedModule
+
+    return any(isinstance(m, OptimizedModule) or getattr(m, "_compiled_call_impl", None) is not None
+               for m in module.modules())
+
+
+def keep_in_graphs(op: torch._ops.OpOverload) -> None:
+    """No pass drops a call of the op whose results are unused."""
+    torch.fx.node.has_side_effect(op)
+
+
+def queue_after_backward(function) -> None:
+    torch.autograd.Variable._execution_engine.queue_callback(function)
+
+
+# --- inductor: how the ops are lowered, and a pass over its graphs (see compile.py) ---
+
+
+def lowerings() -> dict:
+    from torch._inductor.lowering import lowerings as table
+
+    return table
+
+
+def make_fallback(op: torch._ops.OpOverload):
+    """Inductor's ordinary lowering of an op that it does not know: a call of it."""
+    from torch._inductor import lowering
+
+    if op not in lowering.fallbacks:
+        lowering.fallbacks.add(op)
+    lowering.needs_realized_inputs.add(op)
+    return lowering.fallback_handler(op, add_to_fallback_set=False)
+
+
+def never_reuse(outputs) -> None:
+    """Inductor neither writes into these buffers of its present graph nor gives their memory to others."""
+    from torch._inductor.virtualized import V
+
+    for output in outputs if isinstance(outputs, (list, tuple)) else [outputs]:
+        V.graph.never_reuse_buffers.add(output.get_name())
+
+
+def current_node() -> torch.fx.Node | None:
+    from torch._inductor.virtualized import V
+
+    return V.graph.current_node
+
+
+def inductor_passes():
+    """The place of the pass that inductor runs last over a graph."""
+    import torch._inductor.config as config
+
+    return config, "post_grad_custom_post_pass"
+
+
+def pass_base() -> type:
+    from torch._inductor.custom_graph_pass import CustomGraphPass
+
+    return CustomGraphPass
+
+
+def registrations() -> list[tuple[str, str]]:
+    """Each thing that hoist.torch needs of torch: native, patched or missing."""
+    found = []
+
+    def look(name: str, state: str, get) -> None:
+        try:
+            get()
+            found.append((name, state))
+        except (ImportError, AttributeError) as error:
+            found.append((f"{name}: {error}", "missing"))
+
+    look("stable ABI: tensors over memory with a deleter", "native", lambda: _libtorch().torch_from_blob)
+    look("ops without results stay in graphs", "native", lambda: torch.fx.node.has_side_effect)
+    look("inductor: lowering of fetch", "patched", lambda: lowerings()[torch.ops.hoist.fetch.default])
+    look("inductor: pass that closes units", "patched", lambda: getattr(*inductor_passes()))
+    look("end of a backward", "native", lambda: torch.autograd.Variable._execution_engine.queue_callback)
+    look("CUDA streams", "native" if torch.cuda.is_available() else "missing", lambda: None)
+    return found

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is put around a model's modules: subclasses of their classes, made on the fly and taken off again.
+
+A streamed parameter is read through a property that gives the tensor of the open unit; units and the model have a
+forward that begins and ends them. Dynamo traces all of it as ordinary Python, so that one graph holds the model.
+"""
+
+import copyreg
+import functools
+
+import torch
+from torch import nn
+
+MARKS = ("_hoist_unit", "_hoist_index", "_hoist_run", "_hoist_root", "_hoist_forward")
+_classes: dict[tuple, type] = {}
+
+
+def _read(name: str) -> property:
+    def get(module):
+        views = module._hoist_unit.views
+        if views is not None and name in module._hoist_index:
+            return views[module._hoist_index[name]]
+        return module._hoist_unit.closed_read(module, name)
+
+    return property(get)
+
+
+def _flat_weights() -> property:
+    """Recurrent modules read their weights from a list that they keep."""
+    return property(lambda module: [getattr(module, name) for name in module._flat_weights_names],
+                    lambda module, value: None)
+
+
+def _forward(base: type, role: str, of_instance: bool):
+    inner = (lambda self, *args, **kwargs: self._hoist_forward(*args, **kwargs)) if of_instance else base.forward
+    if role == "unit":
+        def forward(self, *args, **kwargs):
+            return self._hoist_run.run(inner, self, args, kwargs)
+    else:
+        def forward(self, *args, **kwargs):
+            return self._hoist_root.run(inner, self, args, kwargs)
+    return functools.wraps(base.forward)(forward)
+
+
+def original_class(module: nn.Module) -> type:
+    kind = type(module)
+    while hasattr(kind, "_hoist_base"):
+        kind = kind._hoist_base
+    return kind
+
+
+def _reduce(self, protocol):
+    """Copies and pickles are plain modules with bytes of their own."""
+    state = {key: value for key, value in self.__dict__.items() if key not in MARKS}
+    if "_hoist_forward" in self.__dict__:
+        state["forward"] = self._hoist_forward
+    return copyreg.__newobj__, (original_class(self),), state
+
+
+def _apply(self, function, recurse=True):
+    """`to`, `cuda`, `half` and their like leave what streams alone."""
+    order = list(self._parameters)
+    hidden = {name: self._parameters.pop(name) for name in order if name in self._hoist_index}
+    try:
+        type(self)._hoist_base._apply(self, function, recurse)
+    finally:
+        everything = {**self._parameters, **hidden}
+        self._parameters.clear()
+        self._parameters.update((name, everything[name]) for name in order)
+    return self
+
+
+def _class(base: type, names: tuple[str, ...], role: str, of_instance: bool) -> type:
+    key = (base, names, role, of_instance)
+    if key not in _classes:
+        body = {name: _read(name) for name in names}
+        body |= {"_hoist_base": base, "__module__": base.__module__, "__qualname__": base.__qualname__,
+                 "__reduce_ex__": _reduce, "__doc__": base.__doc__}
+        if names:
+            body["_apply"] = _apply
+            if issubclass(base, nn.RNNBase):
+                body["_flat_weights"] = _flat_weights()
+        if role:
+            body["forward"] = _forward(base, role, of_instance)
+        _classes[key] = type(base.__name__, (base,), body)
+    return _classes[key]
+
+
+def put_on(module: nn.Module, names: tuple[str, ...] = (), role: str = "") -> None:
+    """Makes the module's class one that reads `names` through properties, with a forward for its role."""
+    of_instance = bool(role) and "forward" in module.__dict__
+    if of_instance:
+        module.__dict__["_hoist_forward"] = module.__dict__.pop("forward")
+    module.__class__ = _class(type(module), names, role, of_instance)
+
+
+def take_off(module: nn.Module) -> None:
+    module.__class__ = original_class(module)
+    if "_hoist_forward" in module.__dict__:
+        module.__dict__["forward"] = module.__dict__["_hoist_forward"]
+    for mark in MARKS:
+        module.__dict__.pop(mark, None)
+
+
+class Shell:
+    """Of a unit's module: the same state with the forward that it had, called without hooks, for a compiler to wrap."""
+
+    def __new__(cls, module: nn.Module) -> nn.Module:
+        kind = type(module)
+        while "forward" in kind.__dict__ and hasattr(kind, "_hoist_base"):
+            kind = kind._hoist_base
+        body = {"__call__": lambda self, *args, **kwargs: self.forward(*args, **kwargs), "__module__": kind.__module__}
+        made = object.__new__(type(kind.__name__, (kind,), body))
+        object.__setattr__(made, "__dict__", module.__dict__)
+        return made
+
+
+def first_tensor(args: tuple, kwargs: dict) -> "torch.Tensor | None":
+    """A tensor that enters, for what comes after it to depend on."""
+    for value in (*args, *kwargs.values()):
+        if isinstance(value, torch.Tensor):
+            return value
+    return None

@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The manager of an offloaded model: steps, what users ask it, and its end."""
+
+import contextlib
+import threading
+import warnings
+
+import torch
+
+import hoist
+from hoist.torch import compat, hooks, layout, native
+from hoist.torch.replan import Replan
+from hoist.torch.training import Backward
+
+
+class ModelManager:
+    """What hoist.torch.manager(model) gives."""
+
+    def __init__(self, model, device: torch.device, native_device, budget, key: int):
+        self.model = model
+        self.device = device
+        self.native_device = native_device
+        self.budget = budget
+        self.native = hoist.Manager(native_device, budget)
+        self.key = key
+        self.units: list = []
+        self.slots: list = []
+        self.items: list = []
+        self.backward_offset = 0
+        self.backward = Backward(self)
+        self.replan = Replan(self)
+        self.token = None
+        self._owner = None  # the thread that is inside the model's forward
+        self._inference = False
+        self._residents: list[tuple] = []  # (tensor, its bytes where they were): loose parameters and buffers
+        self._promoted: dict[int, torch.Tensor] = {}
+        self.released = False
+
+    # --- what users ask ---
+
+    def offload_units(self) -> list:
+        """The modules whose weights stream, for users who compile by themselves."""
+        return [unit.module for unit in self.units]
+
+    def resident_units(self) -> list:
+        """The modules with parameters of their own that stay on the device."""
+        streamed = {id(slot.parameter) for slot in self.slots}
+        return [module for module in self.model.modules()
+                if any(p is not None and id(p) not in streamed for p in module._parameters.values())]
+
+    def query(self) -> hoist.BudgetStatus:
+        """Counts and sizes of the whole budget; see hoist.BudgetStatus."""
+        return self.native.query()
+
+    @property
+    def phase(self) -> hoist.Phase:
+        return self.native.query().phase
+
+    @property
+    def steps_before_serving(self) -> int:
+        """Steps to run until the plan is one of measured times; 0 once it is."""
+        return self.native.query().steps_before_serving
+
+    def request_replan(self) -> int:
+        """Asks for a new plan of what has been measured since; gives the steps to run until it is applied."""
+        return self.replan.request()
+
+    @property
+    def replan_status(self):
+        return self.replan.status()
+
+    def counters(self) -> dict[str, int]:
+        """Steps, fetches, and strays: fetches of a unit inside another one, served by copies beyond the budget."""
+        return native.counters(self.key)
+
+    def suspend(self) -> None:
+        """Gives the device memory back until resume()."""
+        self.settle()
+        self.native.suspend()
+        native.forget_tensors(self.key)
+
+    def resume(self) -> None:
+        self.native.resume()
+
+    def shapes(self, unit: int) -> list[tuple]:
+        slots = self.units[unit - self.backward_offset if unit >= len(self.units) else unit].slots
+        return [(leaf.like.shape, leaf.like.stride(), leaf.like.dtype) for slot in slots for leaf in slot.leaves]
+
+    # --- steps ---
+
+    def inside(self) -> bool:
+        """Whether the caller is within a step of this model."""
+        if torch.compiler.is_compiling():
+            return self.token is not None
+        return self._owner == threading.get_ident()
+
+    def run(self, forward, module, args, kwargs):
+        """The model's forward: a step, or part of the one that is open."""
+        if self.inside():
+            return forward(module, *args, **kwargs)
+        if torch.compiler.is_compiling():
+            return self._run_traced(forward, module, args, kwargs)
+        with self.step(hooks.first_tensor(args, kwargs)):
+            return forward(module, *args, **kwargs)
+
+    def _run_traced(self, forward, module, args, kwargs):
+        from hoist.torch.unit import leaves
+
+        self.token = native.step_begin(self._anchor(hooks.first_tensor(args, kwargs)), self.key)
+        out = forward(module, *args, **kwargs)
+        native.step_end([leaf.detach() for leaf in leaves(out)], self.token, self.key)
+        self.token = None
+        return out
+
+    def alone(self, unit, forward, module, args, kwargs):
+        """A unit that is called outside of its model's forward: a step of its own."""
+        if torch.compiler.is_compiling():
+            def within(module, *args, **kwargs):
+                return unit.run(forward, module, args, kwargs)
+
+            return self._run_traced(within, module, args, kwargs)
+        with self.step(hooks.first_tensor(args, kwargs)):
+            return unit.run(forward, module, args, kwargs)
+
+    def _anchor(self, tensor):
+        if tensor is None or tensor.device != self.device:
+            return torch.empty(1, dtype=torch.uint8, device=self.device)
+        return tensor.detach()
+
+    @contextlib.contextmanager
+    def step(self, anchor=None):
+        """A step by hand: several calls of the model, or of parts of it, that are planned as one."""
+        if self.inside():
+            yield self
+            return
+        self._begin(anchor)
+        try:
+            yield self
+        except BaseException:
+            self._leave_by_error()
+            raise
+        self._leave()
+
+    def _begin(self, anchor=None) -> None:
+        self._require_here()
+        if self.backward.expected:
+            self.end_step_after_backward()
+        with torch.no_grad():
+            token = native.step_begin(self._anchor(anchor), self.key)  # waits for another thread's step
+        self._owner = threading.get_ident()
+        self.token = token
+        try:
+            self._before_units()
+        except BaseException:
+            self._leave_by_error()
+            raise
+
+    def _require_here(self) -> None:
+        if self.released:
+            raise RuntimeError("hoist.torch: the model has been released (offload it again)")
+
+    def _before_units(self) -> None:
+        inference = torch.is_inference_mode_enabled()
+        if inference != self._inference:
+            native.forget_tensors(self.key)
+            self._inference = inference
+        self.refresh(only_changed=True)
+
+    def _leave(self) -> None:
+        token, self.token, self._owner = self.token, None, None
+        if self.backward.expected:
+            self.token = token
+            return  # the step goes on in the backward
+        with torch.no_grad():
+            native.step_end([], token, self.key)
+        self.replan.after_step()
+
+    def _leave_by_error(self) -> None:
+        self.token = self._owner = None
+        for unit in self.units:
+            unit.views = None
+        self.backward.forget()
+        native.abort(self.key)
+
+    def ensure_step(self) -> None:
+        """Before a backward: the forward's step, or one for the backward alone."""
+        if self.token is None:
+            with torch.no_grad():
+                self.token = native.step_begin(self._anchor(None), self.key)
+
+    def end_step_after_backward(self) -> None:
+        token, self.token = self.token, None
+        self.backward.forget()
+        if token is not None:
+            with torch.no_grad():
+                native.step_end([], token, self.key)
+            self.replan.after_step()
+
+    def settle(self) -> None:
+        """Between steps, all work done: a step that a forward with gradients has left open ends."""
+        if self.backward.expected:
+            self.end_step_after_backward()
+        if self._owner is not None:
+            raise RuntimeError("hoist.torch: within a step of the model (call it after the forward)")
+        self.native.drain()
+
+    # --- bytes ---
+
+    def refresh(self, only_changed: bool = False) -> int:
+        """Brings parameters that were changed on the host to the device; gives how many bytes.
+
+        Changes in place and parameters that were replaced are found at each step; call this after changes that torch
+        does not count, such as those by way of `.data`."""
+        changed = {}
+        for slot in self.slots:
+            parameter = slot.module._parameters.get(slot.name)
+            if parameter is slot.parameter and parameter._version == slot.version and only_changed:
+                continue
+            if parameter is not slot.parameter:
+                self._replaced(slot, parameter)
+            slot.version = slot.parameter._version
+            changed.update((id(leaf.item), leaf.item) for leaf in slot.leaves)
+        for item in changed.values():
+            self._update(item)
+        return sum(item.bytes for item in changed.values())
+
+    def _update(self, item) -> None:
+        host = self.native.host_view(item.tensor, "uint8")
+        self.native.update(item.tensor, host.copy(), self._stream())
+        self._promoted.clear()
+
+    def _stream(self):
+        if not hasattr(self, "_native_stream"):
+            self._native_stream = hoist.Stream(self.native_device)
+        return self._native_stream
+
+    def _replaced(self, slot, parameter) -> None:
+        """A parameter of the same looks takes the place of the one before; another one stays on the device."""
+        same = (parameter is not None and slot.build is None and not compat.is_wrapper_subclass(parameter)
+                and layout.looks(parameter) == layout.looks(slot.parameter))
+        if not same:
+            index = dict(slot.module._hoist_index)
+            index.pop(slot.name, None)
+            slot.module.__dict__["_hoist_index"] = index
+            if parameter is not None and parameter.device != self.device:
+                parameter.data = parameter.data.to(self.device)
+            slot.parameter = parameter if parameter is not None else slot.parameter
+            return
+        leaf = slot.leaves[0]
+        with torch.no_grad():
+            leaf.host.copy_(parameter.data)
+        parameter.data = leaf.host
+        slot.parameter = parameter
+
+    def closed_read(self, unit, module, name: str):
+        """A read of a parameter outside of its unit's forward.
+
+        Between steps it is the parameter itself, over the host copy; within a step one that computes."""
+        parameter = module._parameters[name]
+        if self.device.type == "cpu" or name not in module._hoist_index or not self.inside():
+            return parameter
+        if id(parameter) not in self._promoted:
+            if torch.compiler.is_compiling():
+                raise RuntimeError(f'hoist.torch: "{unit.name}" has a parameter "{name}" that is read outside of its '
+                                   "forward (run the model once before compiling it, or exclude the parameter)")
+            warnings.warn(f'hoist.torch: a parameter "{name}" of "{unit.name}" is read outside of its forward; it stays '
+                          "on the device from now on, beyond the budget (exclude it to have it counted)", stacklevel=3)
+            self._promoted[id(parameter)] = parameter.detach().to(self.device)
+        return self._promoted[id(parameter)]
+
+    def place_residents(self) -> None:
+        """Brings loose parameters and buffers to the device, where they stay."""
+        streamed = {id(slot.parameter) for slot in self.slots}
+        loose = [p for p in self.model.parameters() if id(p) not in streamed]
+        for tensor in (*loose, *self.model.buffers()):
+            self._residents.append((tensor, tensor.data if tensor.device != self.device else None))
+            if tensor.device != self.device:
+                tensor.data = tensor.data.to(self.device)
+        align = self.native_device.query().alignment
+        self.resident_bytes = sum(-(-t.numel() * t.element_size() // align) * align for t, _ in self._residents)
+
+    def return_residents(self) -> None:
+        for tensor, before in self._residents:
+            if before is not None:
+                tensor.data = tensor.data.to(before.device)
+        self._residents.clear()
+
+    def release(self) -> None:
+        """Ends offloading: the model is what it was, with the present bytes, where they were."""
+        from hoist.torch import compile as compiling
+
+        if self.released:
+            return
+        self.settle()
+        layout.give_back([slot for slot in self.slots if slot.name in slot.module.__dict__.get("_hoist_index", ())],
+                         self.native)
+        self.return_residents()
+        for module in list(self.model.modules()):
+            if module.__dict__.keys() & set(hooks.MARKS):
+                hooks.take_off(module)
+        self.released = True
+        compiling.release(self)
+        native.close_model(self.key)
+        self.native.close()

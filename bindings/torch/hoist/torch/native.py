@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""libhoist_torch.so: its ops, what they look like to a tracer, and its calls beside the ops."""
+
+import ctypes
+import os
+import weakref
+
+import torch
+
+from hoist.torch import compat
+
+compat.require_version()
+_path = os.path.join(os.path.dirname(__file__), "libhoist_torch.so")
+torch.ops.load_library(_path)
+_library = ctypes.CDLL(_path)
+_library.hoist_torch_failure.restype = ctypes.c_char_p
+_library.hoist_torch_close.restype = None
+
+ops = torch.ops.hoist
+step_begin = ops.step_begin.default
+fetch = ops.fetch.default
+unit_end = ops.unit_end.default
+step_end = ops.step_end.default
+OPS = (step_begin, fetch, unit_end, step_end)
+
+# Managers of models by the number that graphs carry.
+_managers: "weakref.WeakValueDictionary[int, object]" = weakref.WeakValueDictionary()
+
+
+def _check(status: int) -> None:
+    if status != 0:
+        raise RuntimeError(_library.hoist_torch_failure().decode())
+
+
+def open_model(key: int, manager, native_manager, native_device, device: torch.device) -> None:
+    index = device.index if device.index is not None else 0 if device.type == "cuda" else -1
+    _check(_library.hoist_torch_open(ctypes.c_int64(key), ctypes.c_void_p(native_manager.pointer),
+                                     ctypes.c_void_p(native_device.pointer), compat.device_number(device.type), index))
+    _managers[key] = manager
+
+
+def close_model(key: int) -> None:
+    _managers.pop(key, None)
+    _library.hoist_torch_close(ctypes.c_int64(key))
+
+
+def is_open(key: int) -> bool:
+    return key in _managers
+
+
+def add_leaf(key: int, unit: int, tensor: int, view: int, offset: int, like: torch.Tensor) -> None:
+    """One more tensor that the unit gives out: shaped as `like`, `offset` bytes into the unit's view."""
+    rank = like.dim()
+    shape = ctypes.c_int64 * max(rank, 1)
+    _check(_library.hoist_torch_add_leaf(ctypes.c_int64(key), unit, tensor, view, ctypes.c_uint64(offset),
+                                         compat.dtype_number(like.dtype), rank, shape(*like.shape), shape(*like.stride())))
+
+
+def abort(key: int) -> None:
+    _check(_library.hoist_torch_abort(ctypes.c_int64(key)))
+
+
+def forget_tensors(key: int) -> None:
+    _check(_library.hoist_torch_forget_tensors(ctypes.c_int64(key)))
+
+
+def counters(key: int) -> dict[str, int]:
+    values = (ctypes.c_uint64 * 3)()
+    _check(_library.hoist_torch_counters(ctypes.c_int64(key), values))
+    return dict(zip(("steps", "fetches", "strays"), values))
+
+
+# --- what a tracer sees: fresh tensors with exact strides, tokens of one byte ---
+
+
+def _manager(key: int):
+    try:
+        return _managers[key]
+    except KeyError:
+        raise RuntimeError(f"hoist.torch: no offloaded model with key {key} (it was released: compile again)") from None
+
+
+def _token(key: int) -> torch.Tensor:
+    return torch.empty(1, dtype=torch.uint8, device=_manager(key).device)
+
+
+@torch.library.register_fake("hoist::step_begin")
+def _(anchor, model):
+    return _token(model)
+
+
+@torch.library.register_fake("hoist::fetch")
+def _(anchor, token, model, unit):
+    manager = _manager(model)
+    return [torch.empty_strided(size, stride, dtype=dtype, device=manager.device)
+            for size, stride, dtype in manager.shapes(unit)]
+
+
+@torch.library.register_fake("hoist::unit_end")
+def _(first, leaving, model, unit):
+    return _token(model)
+
+
+@torch.library.register_fake("hoist::step_end")
+def _(leaving, token, model):
+    return _token(model)

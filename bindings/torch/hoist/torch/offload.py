@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""offload(model, ...): packs the weights, puts itself around the modules, and gives the model back on release."""
+
+import hashlib
+import json
+
+import torch
+from torch import nn
+
+import hoist
+from hoist.torch import compat, hooks, layout, native, units
+from hoist.torch.manager import ModelManager
+from hoist.torch.unit import Unit
+
+LOWERING = 1  # grows when graphs made by an older hoist.torch would be wrong
+
+
+def resolve_device(device) -> tuple[str, torch.device]:
+    """hoist's and torch's name of a device; None: cuda where there is one, else the host device."""
+    if device is None:
+        device = "cuda" if torch.cuda.is_available() else "host:0"
+    name = str(device)
+    if name.startswith("host"):
+        return name, torch.device("cpu")
+    if name == "cpu":
+        return "host:0", torch.device("cpu")
+    made = torch.device(name)
+    if made.type == "cuda" and made.index is None:
+        made = torch.device("cuda", torch.cuda.current_device())
+    return str(made), made
+
+
+def _refuse(model: nn.Module) -> None:
+    where = "hoist.torch.offload: "
+    if compat.is_compiled(model):
+        raise ValueError(where + "the model has been compiled already (offload first, then compile: "
+                                 "model = offload(model); model = torch.compile(model), or offload(model, compile=True))")
+    if manager(model) is not None:
+        raise ValueError(where + "the model is offloaded already (call hoist.torch.manager(model).release() first)")
+    for name, module in model.named_modules():
+        if hasattr(module, "_hf_hook"):
+            raise ValueError(f'{where}module "{name}" has a hook of accelerate (call '
+                             "accelerate.hooks.remove_hook_from_module(model, recurse=True) first)")
+
+
+def manager(model: nn.Module) -> "ModelManager | None":
+    """The manager of an offloaded model; None where it is not offloaded. A compiled model's is its own's."""
+    inner = getattr(model, "_orig_mod", model)
+    return inner.__dict__.get("_hoist_root")
+
+
+def _budget(device: hoist.Device, budget, options: dict) -> hoist.Budget:
+    if isinstance(budget, hoist.Budget):
+        if options:
+            raise ValueError("hoist.torch.offload: options of a budget that is there already (set them where it is made)")
+        return budget
+    if budget is not None:
+        options = {**options, "budget": str(budget)}
+    return hoist.Budget(device, **options)
+
+
+def _slots_of(choice: units.Choice, excluded, made: layout.Layout) -> list[layout.Slot]:
+    found = []
+    for inner, module in choice.module.named_modules():
+        for name, parameter in module._parameters.items():
+            path = ".".join(part for part in (choice.name, inner, name) if part)
+            if parameter is None or parameter.numel() == 0 or excluded(path):
+                continue
+            if choice.parameters is None or path in choice.parameters:
+                found.append(made.slot(module, name, path, parameter))
+    return found
+
+
+def _key(chosen: list, device: torch.device) -> int:
+    """What graphs carry: 47 bits of a fingerprint of the layout, then the number of the model among its likes.
+
+    So the compile cache of another process finds a graph for this layout and for this way of lowering only."""
+    facts = [LOWERING, device.type, [[name, [[str(leaf.like.dtype), list(leaf.like.shape), list(leaf.like.stride())]
+                                             for slot in slots for leaf in slot.leaves]] for name, _, slots in chosen]]
+    digest = hashlib.sha256(json.dumps(facts).encode()).digest()
+    base = (int.from_bytes(digest[:6], "big") >> 1) << 16
+    return next(base + number for number in range(1 << 16) if not native.is_open(base + number))
+
+
+def offload(model: nn.Module, budget=None, *, device=None, include=None, exclude=(), compile=False, plan=None, **options):
+    """Streams the model's weights under a byte budget; gives the model itself, changed in place.
+
+    budget: bytes, "24GiB", a share of the streamed weights such as "60%", or a hoist.Budget to join. device: "cuda",
+    "cuda:1" or a hoist device such as "host:0"; None: cuda where there is one. include, exclude: patterns of modules
+    and parameters (see units.py); what is excluded, loose or a buffer stays on the device. compile: True compiles the
+    whole model as one graph; a function module -> module is applied to each unit. plan: a file of save_plan. options:
+    those of hoist.Budget. The first steps discover and measure; see manager(model).steps_before_serving.
+    """
+    from hoist.torch import compile as compiling
+    from hoist.torch import plans
+
+    _refuse(model)
+    name, place = resolve_device(device)
+    native_device = hoist.Device(name)
+    excluded = units.Excluded(model, exclude)
+    made = layout.Layout()
+    chosen = []
+    for choice in units.choose(model, include, excluded):
+        if slots := _slots_of(choice, excluded, made):
+            chosen.append((choice.name or type(model).__name__, choice.module, slots))
+    if not chosen:
+        raise ValueError("hoist.torch.offload: no parameters to stream (is the model empty, or everything excluded?)")
+    made.finish([slot for _, _, slots in chosen for slot in slots])
+    whole = ModelManager(model, place, native_device, _budget(native_device, budget, options), _key(chosen, place))
+    for index, (unit_name, module, slots) in enumerate(chosen):
+        whole.units.append(Unit(whole, index, unit_name, module, slots))
+    whole.items = made.items
+    whole.slots = [slot for unit in whole.units for slot in unit.slots]
+    _commit(whole)
+    _install(whole)
+    compiling.acquire(whole)
+    if plan is not None:
+        plans.load_plan(model, plan)
+    if compile is True:
+        model.compile(fullgraph=True)
+    elif compile:
+        compiling.compile_units(whole, compile)
+    return model
+
+
+def _add_units(whole: ModelManager, mode: str) -> None:
+    """The manager's units, each with the items that its slots lie in."""
+    native_manager = whole.native
+    for unit in whole.units:
+        index = native_manager.add_unit(unit.name + mode)
+        if whole.resident_bytes:
+            native_manager.set_workspace(index, whole.resident_bytes)
+        unit.view_of = {}
+        for leaf in (leaf for slot in unit.slots for leaf in slot.leaves):
+            item = leaf.item
+            if id(item) in unit.view_of:
+                continue
+            unit.view_of[id(item)] = len(unit.view_of)
+            if item.tensor < 0:
+                item.tensor = native_manager.add_copied(index, item.name, layout.source_of(item))
+            else:
+                native_manager.add_use(index, item.tensor, hoist.UseMode.READ)
+
+
+def _commit(whole: ModelManager) -> None:
+    """Moves the bytes of all items into the manager's host memory; as it was where anything fails."""
+    whole.place_residents()
+    try:
+        _add_units(whole, "")
+        if any(unit.trainable for unit in whole.units):
+            whole.backward_offset = len(whole.units)
+            _add_units(whole, " (backward)")
+        layout.empty_out(whole.slots)
+        whole.native.commit()
+    except BaseException:
+        layout.give_back([slot for slot in whole.slots if slot.leaves[0].item.tensor >= 0], whole.native)
+        whole.return_residents()
+        raise
+    layout.show_host_copies(whole.slots, whole.native)
+
+
+def _install(whole: ModelManager) -> None:
+    native.open_model(whole.key, whole, whole.native, whole.native_device, whole.device)
+    for offset in {0, whole.backward_offset}:
+        for unit in whole.units:
+            for slot in unit.slots:
+                for leaf in slot.leaves:
+                    native.add_leaf(whole.key, unit.index + offset, leaf.item.tensor, unit.view_of[id(leaf.item)],
+                                    leaf.offset, leaf.like)
+    for unit in whole.units:
+        names: dict[int, dict[str, int]] = {}
+        modules = {}
+        for number, slot in enumerate(unit.slots):
+            names.setdefault(id(slot.module), {})[slot.name] = number
+            modules[id(slot.module)] = slot.module
+        for key, module in modules.items():
+            module.__dict__["_hoist_unit"] = unit
+            module.__dict__["_hoist_index"] = names[key]
+            hooks.put_on(module, tuple(names[key]))
+        unit.module.__dict__["_hoist_run"] = unit
+        hooks.put_on(unit.module, role="unit")
+    whole.model.__dict__["_hoist_root"] = whole
+    hooks.put_on(whole.model, role="root")
+

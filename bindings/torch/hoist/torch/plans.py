@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plans in files, with what they are for; a plan for something else is refused with its reason."""
+
+import json
+import os
+
+
+import hoist
+from hoist.torch import compat
+
+FORMAT = 1
+
+
+def _fingerprint(whole) -> dict:
+    """What a plan depends on: the model's layout, the device and its memory's alignment, the shapes are the times'."""
+    properties = whole.native_device.query()
+    return {"format": FORMAT, "hoist": hoist.__version__, "torch": ".".join(map(str, compat.VERSION)),
+            "model": f"{whole.key >> 16:012x}", "device": properties.name, "description": properties.description,
+            "alignment": properties.alignment,
+            "units": [[unit.name, [[slot.path, list(slot.parameter.shape), str(slot.parameter.dtype)]
+                                   for slot in unit.slots]] for unit in whole.units]}
+
+
+def save_plan(model, path) -> None:
+    """Writes the plan that the model serves, with the problem that it is for and a fingerprint of both."""
+    from hoist.torch.offload import manager
+
+    whole = manager(model)
+    whole.settle()
+    text = json.dumps({"fingerprint": _fingerprint(whole), "problem": json.loads(whole.native.problem().json()),
+                       "plan": json.loads(whole.native.plan().json())})
+    temporary = f"{os.fspath(path)}.tmp"
+    with open(temporary, "w") as file:
+        file.write(text)
+    os.replace(temporary, path)
+
+
+def load_plan(model, path) -> None:
+    """Notes a plan of save_plan, to be served as soon as an order of units is known."""
+    from hoist.torch.offload import manager
+
+    whole = manager(model)
+    with open(path) as file:
+        saved = json.load(file)
+    for name, mine in _fingerprint(whole).items():
+        theirs = saved.get("fingerprint", {}).get(name)
+        if theirs != mine:
+            whole.release()
+            raise ValueError(f"hoist.torch.offload: the plan in {os.fspath(path)} is for another {name}: {_short(theirs)}, "
+                             f"here {_short(mine)} (leave plan= out, serve, and save a new one)")
+    problem = hoist.Problem(json.dumps(saved["problem"]))
+    whole.replan.adopt(problem, hoist.Plan(problem, json.dumps(saved["plan"])))
+
+
+def _short(value) -> str:
+    text = json.dumps(value)
+    return text if len(text) < 200 else text[:200] + "..."
+
+

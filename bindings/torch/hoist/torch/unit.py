@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A unit at run time: begins before its module's forward, ends after it."""
+
+import torch
+
+from hoist.torch import compat, hooks, native, training
+
+
+def leaves(out) -> list[torch.Tensor]:
+    """The tensors of a result."""
+    if isinstance(out, torch.Tensor):
+        return [out]
+    return [leaf for leaf in compat.tree_leaves(out) if isinstance(leaf, torch.Tensor)]
+
+
+class Unit:
+    """A module whose parameters stream; `views` are its tensors while it is open, else None."""
+
+    def __init__(self, manager, index: int, name: str, module, slots: list):
+        self.manager = manager
+        self.key = manager.key
+        self.index = index
+        self.name = name
+        self.module = module
+        self.slots = slots
+        self.views = None
+        self.compiled = None
+        self.plain = all(slot.build is None for slot in slots)
+        self.trainable = any(slot.parameter.requires_grad for slot in slots)
+
+    def tensors_of(self, fetched: list[torch.Tensor]) -> list[torch.Tensor]:
+        """One tensor a slot, of the plain ones that were fetched."""
+        if self.plain:
+            return fetched
+        tensors, at = [], 0
+        for slot in self.slots:
+            count = len(slot.leaves)
+            part = fetched[at:at + count]
+            tensors.append(part[0] if slot.build is None else slot.build(part))
+            at += count
+        return tensors
+
+    def run(self, forward, module, args, kwargs):
+        manager = self.manager
+        if not manager.inside():
+            return manager.alone(self, forward, module, args, kwargs)
+        if self.compiled is not None:
+            forward = self.compiled
+        if self.trainable and torch.is_grad_enabled():
+            return training.run_unit(self, forward, module, args, kwargs)
+        anchor = hooks.first_tensor(args, kwargs)
+        fetched = native.fetch(manager.token if anchor is None else anchor.detach(), manager.token, self.key, self.index)
+        outer, self.views = self.views, self.tensors_of(fetched)
+        out = forward(module, *args, **kwargs)
+        self.views = outer
+        manager.token = native.unit_end(fetched[0], leaves(out), self.key, self.index)
+        return out
+
+    def closed_read(self, module, name: str):
+        """A read of a parameter while the unit is not open."""
+        return self.manager.closed_read(self, module, name)

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the Python side calls beside the ops, by ctypes. A failure is a status with hoist's error record, or -1 with
+// a text of the adapter's own.
+#include <exception>
+#include <string>
+
+#include "model.hpp"
+
+#define HOIST_TORCH_API extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+thread_local std::string failure;
+
+template <typename Call>
+int guarded(Call&& call) noexcept {
+  try {
+    call();
+    return 0;
+  } catch (const std::exception& error) {
+    failure = error.what();
+    return -1;
+  }
+}
+
+}  // namespace
+
+HOIST_TORCH_API const char* hoist_torch_failure() { return failure.c_str(); }
+
+HOIST_TORCH_API int hoist_torch_open(std::int64_t key, void* manager, void* device, std::int32_t device_type,
+                                     std::int32_t device_index) {
+  return guarded([&] {
+    hoist_torch::open_model(key, std::make_shared<hoist_torch::Model>(static_cast<hoist_manager_t*>(manager),
+                                                                      static_cast<hoist_device_t*>(device),
+                                                                      hoist_torch::Place{device_type, device_index}));
+  });
+}
+
+HOIST_TORCH_API void hoist_torch_close(std::int64_t key) { hoist_torch::close_model(key); }
+
+HOIST_TORCH_API int hoist_torch_add_leaf(std::int64_t key, std::uint32_t unit, std::uint32_t tensor, std::uint32_t view,
+                                         std::uint64_t offset, std::int32_t dtype, std::uint32_t rank,
+                                         const std::int64_t* sizes, const std::int64_t* strides) {
+  return guarded([&] {
+    hoist_torch::find_model(key)->add_leaf(unit, tensor,
+                                           {view, offset, dtype, {sizes, sizes + rank}, {strides, strides + rank}});
+  });
+}
+
+HOIST_TORCH_API int hoist_torch_abort(std::int64_t key) {
+  return guarded([&] { hoist_torch::find_model(key)->abort(); });
+}
+
+HOIST_TORCH_API int hoist_torch_forget_tensors(std::int64_t key) {
+  return guarded([&] { hoist_torch::find_model(key)->forget_tensors(); });
+}
+
+HOIST_TORCH_API int hoist_torch_counters(std::int64_t key, std::uint64_t* out_counters) {
+  return guarded([&] {
+    const auto counters = hoist_torch::find_model(key)->counters();
+    out_counters[0] = counters.steps;
+    out_counters[1] = counters.fetches;
+    out_counters[2] = counters.strays;
+  });
+}

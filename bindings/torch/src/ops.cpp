@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ops of graphs. Order is data: each takes the token of the one before and what must have been computed, and
+// gives what its consumers use. None of them says that it writes to an input.
+#include "model.hpp"
+
+namespace hoist_torch {
+namespace {
+
+Tensor step_begin(Tensor anchor, std::int64_t model) {
+  static_cast<void>(anchor);
+  return find_model(model)->step_begin();
+}
+
+std::vector<Tensor> fetch(Tensor anchor, Tensor token, std::int64_t model, std::int64_t unit) {
+  static_cast<void>(anchor), static_cast<void>(token);
+  return find_model(model)->fetch(static_cast<hoist_unit_t>(unit));
+}
+
+Tensor unit_end(Tensor first, std::vector<Tensor> leaving, std::int64_t model, std::int64_t unit) {
+  static_cast<void>(first), static_cast<void>(leaving);
+  return find_model(model)->unit_end(static_cast<hoist_unit_t>(unit));
+}
+
+Tensor step_end(std::vector<Tensor> leaving, Tensor token, std::int64_t model) {
+  static_cast<void>(leaving), static_cast<void>(token);
+  return find_model(model)->step_end();
+}
+
+void add_all(torch::stable::detail::StableLibrary& library) {
+  library.impl("step_begin", TORCH_BOX(&step_begin));
+  library.impl("fetch", TORCH_BOX(&fetch));
+  library.impl("unit_end", TORCH_BOX(&unit_end));
+  library.impl("step_end", TORCH_BOX(&step_end));
+}
+
+}  // namespace
+
+STABLE_TORCH_LIBRARY_FRAGMENT(hoist, library) {
+  library.def("step_begin(Tensor anchor, int model) -> Tensor");
+  library.def("fetch(Tensor anchor, Tensor token, int model, int unit) -> Tensor[]");
+  library.def("unit_end(Tensor first, Tensor[] leaving, int model, int unit) -> Tensor");
+  library.def("step_end(Tensor[] leaving, Tensor token, int model) -> Tensor");
+}
+
+STABLE_TORCH_LIBRARY_IMPL(hoist, CPU, library) { add_all(library); }
+STABLE_TORCH_LIBRARY_IMPL(hoist, CUDA, library) { add_all(library); }
+
+}  // namespace hoist_torch

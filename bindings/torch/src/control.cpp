@@ -47,6 +47,10 @@ HOIST_TORCH_API int hoist_torch_add_leaf(std::int64_t key, std::uint32_t unit, s
   });
 }
 
+HOIST_TORCH_API int hoist_torch_take(std::int64_t key) {
+  return guarded([&] { hoist_torch::find_model(key)->take(); });
+}
+
 HOIST_TORCH_API int hoist_torch_abort(std::int64_t key) {
   return guarded([&] { hoist_torch::find_model(key)->abort(); });
 }

@@ -34,18 +34,17 @@ Tensor Model::token() {
 }
 
 // A step that this thread has left by an exception is given up first.
-void Model::take_step() {
+void Model::take() {
   std::unique_lock lock(mutex_);
-  const auto mine = [&] { return !step_open_ || owner_ == std::this_thread::get_id(); };
+  const auto mine = [&] { return !taken_ || owner_ == std::this_thread::get_id(); };
   if (!ended_.wait_for(lock, patience, mine)) {
-    throw std::runtime_error(
-        "hoist.torch: another thread has been inside a step of this model for 60 s (wait for it, "
-        "or give each thread a model)");
+    throw std::runtime_error("hoist.torch: another thread has been inside a step of this model for 60 s (wait for it, "
+                             "or give each thread a model)");
   }
-  const bool left = std::exchange(step_open_, true);
+  taken_ = true;
   owner_ = std::this_thread::get_id();
   lock.unlock();
-  if (left) give_up();
+  if (std::exchange(begun_, false)) give_up();
 }
 
 void Model::give_up() {
@@ -55,20 +54,21 @@ void Model::give_up() {
   if (status != HOIST_ERROR_ORDER) hoist::check(status);  // which says that no step is open
 }
 
-void Model::close_step() noexcept {
+void Model::leave() noexcept {
   const std::lock_guard lock(mutex_);
-  step_open_ = false;
+  begun_ = taken_ = false;
   ended_.notify_one();
 }
 
 Tensor Model::step_begin() {
-  take_step();
+  take();
   try {
     hoist::check(hoist_step_begin(manager_, streams_.current()));
   } catch (...) {
-    close_step();
+    leave();
     throw;
   }
+  begun_ = true;
   ++counters_.steps;
   return token();
 }
@@ -76,15 +76,15 @@ Tensor Model::step_begin() {
 void Model::abort() {
   {
     const std::lock_guard lock(mutex_);
-    if (!step_open_) return;
+    if (!taken_) return;
   }
   try {
-    give_up();
+    if (begun_) give_up();
   } catch (...) {
-    close_step();
+    leave();
     throw;
   }
-  close_step();
+  leave();
 }
 
 std::vector<Tensor> Model::fetch(hoist_unit_t index) {
@@ -144,10 +144,10 @@ Tensor Model::step_end() {
     hoist::check(hoist_step_end(manager_, streams_.current()));
   } catch (...) {
     static_cast<void>(hoist_step_abort(manager_, streams_.current()) == HOIST_OK);
-    close_step();
+    leave();
     throw;
   }
-  close_step();
+  leave();
   return token();
 }
 

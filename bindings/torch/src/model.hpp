@@ -30,7 +30,8 @@ class Model : public std::enable_shared_from_this<Model> {
 
   void add_leaf(hoist_unit_t unit, hoist_tensor_t tensor, Leaf leaf);
 
-  // A step is one thread's. Another thread waits until it is over; a step that its thread has left is given up.
+  // A step is one thread's, from take or step_begin to step_end or abort. Another thread waits until it is over.
+  void take();
   Tensor step_begin();
   std::vector<Tensor> fetch(hoist_unit_t unit);
   Tensor unit_end(hoist_unit_t unit);
@@ -54,9 +55,8 @@ class Model : public std::enable_shared_from_this<Model> {
   Tensor token();
   std::vector<Tensor> stray(Unit& unit);
   Tensor copy_of(Given& given);
-  void take_step();
   void give_up();
-  void close_step() noexcept;
+  void leave() noexcept;
 
   hoist_manager_t* manager_;
   Place place_;
@@ -66,9 +66,10 @@ class Model : public std::enable_shared_from_this<Model> {
   std::int64_t open_unit_ = -1;
   ModelCounters counters_{};
 
-  std::mutex mutex_;  // guards the two below
+  std::mutex mutex_;  // guards taken_ and owner_
   std::condition_variable ended_;
-  bool step_open_ = false;
+  bool taken_ = false;
+  bool begun_ = false;
   std::thread::id owner_;
 };
 

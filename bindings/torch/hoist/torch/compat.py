@@ -46,6 +46,15 @@ def is_compiled(module: torch.nn.Module) -> bool:
                for m in module.modules())
 
 
+def compile_whole(model: torch.nn.Module) -> None:
+    model.compile(fullgraph=True)
+
+
+def forget_compiled(model: torch.nn.Module) -> None:
+    """Undoes compile_whole."""
+    model._compiled_call_impl = None
+
+
 def keep_in_graphs(op: torch._ops.OpOverload) -> None:
     """No pass drops a call of the op whose results are unused."""
     torch.fx.node.has_side_effect(op)

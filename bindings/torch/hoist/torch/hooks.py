@@ -51,10 +51,10 @@ def original_class(module: nn.Module) -> type:
 
 def _reduce(self, protocol):
     """Copies and pickles are plain modules with bytes of their own."""
-    state = {key: value for key, value in self.__dict__.items() if key not in MARKS}
+    state = {key: value for key, value in original_class(self).__getstate__(self).items() if key not in MARKS}
     if "_hoist_forward" in self.__dict__:
         state["forward"] = self._hoist_forward
-    return copyreg.__newobj__, (original_class(self),), state
+    return copyreg._reconstructor, (original_class(self), object, None), state
 
 
 def _apply(self, function, recurse=True):
@@ -62,12 +62,22 @@ def _apply(self, function, recurse=True):
     order = list(self._parameters)
     hidden = {name: self._parameters.pop(name) for name in order if name in self._hoist_index}
     try:
-        type(self)._hoist_base._apply(self, function, recurse)
+        original_class(self)._apply(self, function, recurse)
     finally:
         everything = {**self._parameters, **hidden}
         self._parameters.clear()
         self._parameters.update((name, everything[name]) for name in order)
     return self
+
+
+def _load_state_dict(self, *args, **kwargs):
+    """With nothing in flight, and what has come is brought to the device at once."""
+    manager = self.__dict__["_hoist_root"] if "_hoist_root" in self.__dict__ else self._hoist_run.manager
+    manager.settle()
+    try:
+        return original_class(self).load_state_dict(self, *args, **kwargs)
+    finally:
+        manager.refresh(only_changed=True)
 
 
 def _class(base: type, names: tuple[str, ...], role: str, of_instance: bool) -> type:
@@ -81,6 +91,7 @@ def _class(base: type, names: tuple[str, ...], role: str, of_instance: bool) -> 
             if issubclass(base, nn.RNNBase):
                 body["_flat_weights"] = _flat_weights()
         if role:
+            body["load_state_dict"] = _load_state_dict
             body["forward"] = _forward(base, role, of_instance)
         _classes[key] = type(base.__name__, (base,), body)
     return _classes[key]

@@ -34,6 +34,7 @@ class ModelManager:
         self._inference = False
         self._residents: list[tuple] = []  # (tensor, its bytes where they were): loose parameters and buffers
         self._promoted: dict[int, torch.Tensor] = {}
+        self.handles: list = []
         self.released = False
 
     # --- what users ask ---
@@ -106,7 +107,7 @@ class ModelManager:
     def _run_traced(self, forward, module, args, kwargs):
         from hoist.torch.unit import leaves
 
-        self.token = native.step_begin(self._anchor(hooks.first_tensor(args, kwargs)), self.key)
+        self.token = native.step_begin(self.anchor(hooks.first_tensor(args, kwargs)), self.key)
         out = forward(module, *args, **kwargs)
         native.step_end([leaf.detach() for leaf in leaves(out)], self.token, self.key)
         self.token = None
@@ -122,9 +123,10 @@ class ModelManager:
         with self.step(hooks.first_tensor(args, kwargs)):
             return unit.run(forward, module, args, kwargs)
 
-    def _anchor(self, tensor):
+    def anchor(self, tensor):
+        """A tensor on the device, without gradients, for an op to come after."""
         if tensor is None or tensor.device != self.device:
-            return torch.empty(1, dtype=torch.uint8, device=self.device)
+            return self.token if self.token is not None else torch.empty(1, dtype=torch.uint8, device=self.device)
         return tensor.detach()
 
     @contextlib.contextmanager
@@ -145,12 +147,12 @@ class ModelManager:
         self._require_here()
         if self.backward.expected:
             self.end_step_after_backward()
-        with torch.no_grad():
-            token = native.step_begin(self._anchor(anchor), self.key)  # waits for another thread's step
+        native.take(self.key)
         self._owner = threading.get_ident()
-        self.token = token
         try:
-            self._before_units()
+            self._before_step()
+            with torch.no_grad():
+                self.token = native.step_begin(self.anchor(anchor), self.key)
         except BaseException:
             self._leave_by_error()
             raise
@@ -159,7 +161,7 @@ class ModelManager:
         if self.released:
             raise RuntimeError("hoist.torch: the model has been released (offload it again)")
 
-    def _before_units(self) -> None:
+    def _before_step(self) -> None:
         inference = torch.is_inference_mode_enabled()
         if inference != self._inference:
             native.forget_tensors(self.key)
@@ -186,7 +188,7 @@ class ModelManager:
         """Before a backward: the forward's step, or one for the backward alone."""
         if self.token is None:
             with torch.no_grad():
-                self.token = native.step_begin(self._anchor(None), self.key)
+                self.token = native.step_begin(self.anchor(None), self.key)
 
     def end_step_after_backward(self) -> None:
         token, self.token = self.token, None
@@ -209,8 +211,9 @@ class ModelManager:
     def refresh(self, only_changed: bool = False) -> int:
         """Brings parameters that were changed on the host to the device; gives how many bytes.
 
-        Changes in place and parameters that were replaced are found at each step; call this after changes that torch
-        does not count, such as those by way of `.data`."""
+        Changes in place and parameters that were replaced are found at each eager step, after load_state_dict and
+        after an optimizer's step. Call settle() before and this after other changes where the model is compiled, and
+        after those that torch does not count, by way of `.data`."""
         changed = {}
         for slot in self.slots:
             parameter = slot.module._parameters.get(slot.name)
@@ -298,7 +301,10 @@ class ModelManager:
         for module in list(self.model.modules()):
             if module.__dict__.keys() & set(hooks.MARKS):
                 hooks.take_off(module)
+        compat.forget_compiled(self.model)
         self.released = True
+        for handle in self.handles:
+            handle.remove()
         compiling.release(self)
         native.close_model(self.key)
         self.native.close()

@@ -56,6 +56,11 @@ def add_leaf(key: int, unit: int, tensor: int, view: int, offset: int, like: tor
                                          compat.dtype_number(like.dtype), rank, shape(*like.shape), shape(*like.stride())))
 
 
+def take(key: int) -> None:
+    """Waits until no other thread is inside a step of the model, and keeps others out until this thread's step is over."""
+    _check(_library.hoist_torch_take(ctypes.c_int64(key)))
+
+
 def abort(key: int) -> None:
     _check(_library.hoist_torch_abort(ctypes.c_int64(key)))
 

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 import hoist
-from hoist.torch import compat, hooks, layout, native, units
+from hoist.torch import compat, hooks, layout, native, training, units
 from hoist.torch.manager import ModelManager
 from hoist.torch.unit import Unit
 
@@ -117,7 +117,7 @@ def offload(model: nn.Module, budget=None, *, device=None, include=None, exclude
     if plan is not None:
         plans.load_plan(model, plan)
     if compile is True:
-        model.compile(fullgraph=True)
+        compat.compile_whole(model)
     elif compile:
         compiling.compile_units(whole, compile)
     return model
@@ -179,6 +179,8 @@ def _install(whole: ModelManager) -> None:
             hooks.put_on(module, tuple(names[key]))
         unit.module.__dict__["_hoist_run"] = unit
         hooks.put_on(unit.module, role="unit")
+    if whole.backward_offset:
+        whole.handles = training.watch_optimizers(whole)
     whole.model.__dict__["_hoist_root"] = whole
     hooks.put_on(whole.model, role="root")
 

@@ -56,16 +56,19 @@ def run_unit(unit, forward, module, args, kwargs):
 
     manager = unit.manager
     manager.backward.close()  # a checkpointed region runs its forward again in the middle of a backward
-    anchor = hooks.first_tensor(args, kwargs)
     with torch.no_grad():
-        fetched = native.fetch(manager.token if anchor is None else anchor.detach(), manager.token, unit.key, unit.index)
+        anchor = manager.anchor(hooks.first_tensor(args, kwargs))
+        fetched = native.fetch(anchor, manager.token, unit.key, unit.index)
     views = _Fetch.apply(unit.tensors_of(fetched), *(slot.parameter for slot in unit.slots))
     outer, unit.views = unit.views, list(views)
     try:
         with _saving(unit, fetched):
             out = forward(module, *args, **kwargs)
-    finally:
+    except BaseException:
         unit.views = outer
+        native.unit_end(fetched[0], [], unit.key, unit.index)
+        raise
+    unit.views = outer
     manager.token = native.unit_end(fetched[0], leaves(out), unit.key, unit.index)
     manager.backward.expected = True
     return out
@@ -114,3 +117,22 @@ class Backward:
         self.close()
         self._running = self.expected = False
         self.manager.end_step_after_backward()
+
+
+def watch_optimizers(manager) -> list:
+    """An optimizer changes parameters with nothing in flight, and the device sees it; gives handles to remove."""
+    from torch.optim import optimizer as optim
+
+    def has_ours(optimizer) -> bool:
+        mine = {id(slot.parameter) for slot in manager.slots}
+        return any(id(parameter) in mine for group in optimizer.param_groups for parameter in group["params"])
+
+    def before(optimizer, args, kwargs):
+        if has_ours(optimizer):
+            manager.settle()
+
+    def after(optimizer, args, kwargs):
+        if has_ours(optimizer):
+            manager.refresh(only_changed=True)
+
+    return [optim.register_optimizer_step_pre_hook(before), optim.register_optimizer_step_post_hook(after)]

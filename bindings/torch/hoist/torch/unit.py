@@ -46,15 +46,32 @@ class Unit:
             return manager.alone(self, forward, module, args, kwargs)
         if self.compiled is not None:
             forward = self.compiled
-        if self.trainable and torch.is_grad_enabled():
+        tracing = torch.compiler.is_compiling()
+        if torch.is_grad_enabled():
+            # Frozen weights, too, are saved for the gradients of what comes in.
+            if tracing:
+                raise NotImplementedError("hoist.torch: a compiled graph with gradients through streamed weights (compile "
+                                          "under torch.no_grad(), or train in eager)")
             return training.run_unit(self, forward, module, args, kwargs)
-        anchor = hooks.first_tensor(args, kwargs)
-        fetched = native.fetch(manager.token if anchor is None else anchor.detach(), manager.token, self.key, self.index)
+        anchor = manager.anchor(hooks.first_tensor(args, kwargs))
+        fetched = native.fetch(anchor, manager.token, self.key, self.index)
         outer, self.views = self.views, self.tensors_of(fetched)
-        out = forward(module, *args, **kwargs)
+        if tracing:
+            out = forward(module, *args, **kwargs)
+        else:
+            out = self._guarded(forward, module, args, kwargs, outer, fetched)
         self.views = outer
         manager.token = native.unit_end(fetched[0], leaves(out), self.key, self.index)
         return out
+
+    def _guarded(self, forward, module, args, kwargs, outer, fetched):
+        """Where the forward raises the unit ends all the same: its caller may go on."""
+        try:
+            return forward(module, *args, **kwargs)
+        except BaseException:
+            self.views = outer
+            native.unit_end(fetched[0], [], self.key, self.index)
+            raise
 
     def closed_read(self, module, name: str):
         """A read of a parameter while the unit is not open."""

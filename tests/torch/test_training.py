@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Training in eager: gradients are those of the resident model, and no slot is kept for the backward."""
+
+import copy
+
+import pytest
+import torch
+from torch.utils.checkpoint import checkpoint
+
+import hoist.torch as ht
+from models import Stack, ids
+
+
+def train(model, steps=6, accumulate=1, run=None):
+    """Losses of a few steps of AdamW; the last gradients."""
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    losses, gradients = [], {}
+    for step in range(steps):
+        for part in range(accumulate):
+            loss = (run or model)(ids(2, 6 + part)).square().mean()
+            loss.backward()
+        losses.append(loss.item())
+        gradients = {name: p.grad.clone() for name, p in model.named_parameters() if p.grad is not None}
+        optimizer.step()
+        optimizer.zero_grad()
+    return losses, gradients
+
+
+def compare(offload, budget="40%", change=lambda model: None, **options):
+    torch.manual_seed(0)
+    plain = Stack()
+    change(plain)
+    model = copy.deepcopy(plain)
+    offload(model, budget)
+    want, want_gradients = train(plain, **options)
+    got, gradients = train(model, **options)
+    assert got == want and gradients.keys() == want_gradients.keys()
+    assert all(torch.equal(gradients[name], want_gradients[name]) for name in gradients)
+    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), plain.parameters()))
+    return model
+
+
+@pytest.mark.parametrize("budget", ["100%", "40%"])
+def test_equal_losses_gradients_and_weights(offload, budget):
+    compare(offload, budget)
+
+
+def test_accumulation(offload):
+    compare(offload, accumulate=3)
+
+
+def test_frozen_parts(offload):
+    def freeze(model):
+        model.embed.requires_grad_(False)
+        model.blocks[2].requires_grad_(False)
+        model.blocks[3].up.weight.requires_grad_(False)
+
+    compare(offload, change=freeze)
+
+
+def test_tied_weights(offload):
+    def tie(model):
+        model.head.weight = model.embed.weight
+
+    compare(offload, change=tie)
+
+
+class Checkpointed(Stack):
+    def forward(self, ids):
+        x = self.embed(ids) * self.scale
+        for block in self.blocks:
+            x = checkpoint(block, x, use_reentrant=False)
+        return self.head(x)
+
+
+def test_gradient_checkpointing(offload):
+    def as_checkpointed(model):
+        model.__class__ = Checkpointed
+
+    compare(offload, change=as_checkpointed)
+
+
+def test_autocast(offload):
+    torch.manual_seed(0)
+    plain = Stack()
+    model = copy.deepcopy(plain)
+    offload(model)
+    results = []
+    for each in (plain, model):
+        with torch.autocast("cpu", torch.bfloat16):
+            loss = each(ids()).float().square().mean()
+        loss.backward()
+        results.append({name: p.grad for name, p in each.named_parameters()})
+    assert all(torch.equal(results[0][name], results[1][name]) for name in results[0])
+
+
+def test_forwards_with_gradients_and_without(offload):
+    model = Stack()
+    with torch.no_grad():
+        want = model(ids())
+    offload(model)
+    for _ in range(3):
+        assert torch.equal(model(ids()), want)  # nobody calls backward
+        with torch.no_grad():
+            assert torch.equal(model(ids()), want)
+    loss = model(ids()).sum()
+    with torch.no_grad():
+        assert torch.equal(model(ids()), want)
+    loss.backward()
+    assert model.head.weight.grad is not None
+    ht.manager(model).release()
+
+
+def test_a_compiled_graph_with_gradients_is_refused(offload):
+    model = offload(Stack())
+    with pytest.raises(Exception, match="train in eager"):
+        torch.compile(model, fullgraph=True)(ids())

@@ -33,7 +33,7 @@ def test_equal_bits_from_the_first_step(offload, budget):
 
 
 def test_steps_before_serving(offload):
-    model = offload(Stack())
+    model = offload(Stack(), profile_steps=3)
     manager = ht.manager(model)
     count = manager.steps_before_serving
     assert count == 4 and manager.phase == hoist.Phase.DISCOVERY
@@ -138,7 +138,7 @@ def test_one_budget_for_two_models(offload):
 
 def test_plans_are_saved_and_loaded(offload, tmp_path):
     model = offload(Stack())
-    for _ in range(5):
+    for _ in range(ht.manager(model).steps_before_serving + 1):
         model(ids())
     ht.save_plan(model, tmp_path / "plan.json")
     saved = ht.manager(model).native.plan().json()

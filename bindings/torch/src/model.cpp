@@ -38,8 +38,9 @@ void Model::take() {
   std::unique_lock lock(mutex_);
   const auto mine = [&] { return !taken_ || owner_ == std::this_thread::get_id(); };
   if (!ended_.wait_for(lock, patience, mine)) {
-    throw std::runtime_error("hoist.torch: another thread has been inside a step of this model for 60 s (wait for it, "
-                             "or give each thread a model)");
+    throw std::runtime_error(
+        "hoist.torch: another thread has been inside a step of this model for 60 s (wait for it, "
+        "or give each thread a model)");
   }
   taken_ = true;
   owner_ = std::this_thread::get_id();

@@ -52,7 +52,7 @@ def compile_whole(model: torch.nn.Module) -> None:
 
 def forget_compiled(model: torch.nn.Module) -> None:
     """Undoes compile_whole."""
-    model._compiled_call_impl = None
+    model.__dict__.pop("_compiled_call_impl", None)
 
 
 def keep_in_graphs(op: torch._ops.OpOverload) -> None:

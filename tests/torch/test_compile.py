@@ -121,6 +121,22 @@ def test_whole_model_and_equal_bits_at_any_budget(offload, own):
     assert all(torch.equal(result, results[0]) for result in results)
 
 
+def test_the_same_graph_under_another_budget(offload):
+    model = offload(Stack(), "100%")
+    counters.clear()
+    compiled = torch.compile(model, fullgraph=True)
+    first = compiled(ids())
+    for share in (0.4, 1.0, 0.6):
+        ht.manager(model).settle()
+        ht.manager(model).budget.set_share(share)
+        for _ in range(4):
+            assert torch.equal(compiled(ids()), first)
+        assert (ht.manager(model).query().last_step_h2d_bytes > 0) == (share < 1)
+        ht.manager(model).request_replan()
+        assert torch.equal(compiled(ids()), first)
+    assert counters["stats"]["unique_graphs"] == 1
+
+
 class Side(nn.Module):
     """A block whose values leave on other ways than its result: a cache, an auxiliary loss, one that is late."""
 

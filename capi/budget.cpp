@@ -23,6 +23,12 @@ void set_budget_option(Options& options, std::string_view what, std::string_view
   options.budget_bytes = share ? 0 : parse_bytes(what, value);
 }
 
+hoist_placement_t parse_placement(std::string_view what, std::string_view value) {
+  if (value == "arena") return HOIST_PLACEMENT_ARENA;
+  if (value == "slots") return HOIST_PLACEMENT_SLOTS;
+  fail(HOIST_ERROR_INVALID_ARGUMENT, text(what, " is '", value, "'"), "give arena or slots");
+}
+
 constexpr std::uint64_t most_count = 0xffffffffU;
 
 const Field<Options> fields[] = {
@@ -53,12 +59,21 @@ const Field<Options> fields[] = {
        o.plan_effort = static_cast<std::uint32_t>(parse_count(what, v, most_count));
      },
      [](const Options& o) { return o.plan_effort == 0; }},
+    {"placement", [](Options& o, std::string_view what, std::string_view v) { o.placement = parse_placement(what, v); },
+     [](const Options& o) { return o.placement == HOIST_PLACEMENT_DEFAULT; }},
     {"trust",
      [](Options& o, std::string_view what, std::string_view v) {
        o.trust = parse_switch(what, v) ? HOIST_SWITCH_ON : HOIST_SWITCH_OFF;
      },
      [](const Options& o) { return o.trust == HOIST_SWITCH_DEFAULT; }},
 };
+
+Placement core_placement(hoist_placement_t placement) {
+  if (placement >= HOIST_PLACEMENT_DEFAULT && placement <= HOIST_PLACEMENT_SLOTS) {
+    return placement == HOIST_PLACEMENT_SLOTS ? Placement::slots : Placement::arena;
+  }
+  fail(HOIST_ERROR_INVALID_ARGUMENT, text("placement is ", static_cast<int>(placement)), "give a hoist_placement_t");
+}
 
 // Checked against each other and against what a budget takes.
 BudgetOptions core_options(const Options& options) {
@@ -76,6 +91,7 @@ BudgetOptions core_options(const Options& options) {
   if (options.profile_steps == HOIST_PROFILE_STEPS_NONE) core.profile_steps = 0;
   if (options.run_ahead_steps != 0) core.run_ahead_steps = options.run_ahead_steps;
   core.plan_effort = options.plan_effort;
+  core.placement = core_placement(options.placement);
   require_valid(core);
   return core;
 }

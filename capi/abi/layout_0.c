@@ -18,17 +18,6 @@ FROZEN(HOIST_SWITCH_OFF, 1);
 FROZEN(HOIST_SWITCH_ON, 2);
 FROZEN(HOIST_SWITCH_FORCE_32, 2147483647);
 
-/* hoist_budget_options_t, budget.h */
-FROZEN(sizeof(hoist_budget_options_t), 48);
-FROZEN(offsetof(hoist_budget_options_t, struct_size), 0);
-FROZEN(offsetof(hoist_budget_options_t, budget_bytes), 8);
-FROZEN(offsetof(hoist_budget_options_t, budget_share), 16);
-FROZEN(offsetof(hoist_budget_options_t, pinned_limit_bytes), 24);
-FROZEN(offsetof(hoist_budget_options_t, profile_steps), 32);
-FROZEN(offsetof(hoist_budget_options_t, run_ahead_steps), 36);
-FROZEN(offsetof(hoist_budget_options_t, plan_effort), 40);
-FROZEN(offsetof(hoist_budget_options_t, trust), 44);
-
 /* hoist_phase_t, budget.h */
 FROZEN(HOIST_PHASE_BUILDING, 0);
 FROZEN(HOIST_PHASE_DISCOVERY, 1);
@@ -354,3 +343,40 @@ FROZEN(offsetof(hoist_device_ops_t, capture_end), 352);
 FROZEN(offsetof(hoist_device_ops_t, graph_launch), 360);
 FROZEN(offsetof(hoist_device_ops_t, graph_destroy), 368);
 FROZEN(offsetof(hoist_device_ops_t, stream_create_aside), 376);
+
+/* hoist_placement_t, budget.h */
+FROZEN(HOIST_PLACEMENT_DEFAULT, 0);
+FROZEN(HOIST_PLACEMENT_ARENA, 1);
+FROZEN(HOIST_PLACEMENT_SLOTS, 2);
+FROZEN(HOIST_PLACEMENT_FORCE_32, 2147483647);
+
+/* hoist_budget_options_t, budget.h */
+FROZEN(sizeof(hoist_budget_options_t), 56);
+FROZEN(offsetof(hoist_budget_options_t, struct_size), 0);
+FROZEN(offsetof(hoist_budget_options_t, budget_bytes), 8);
+FROZEN(offsetof(hoist_budget_options_t, budget_share), 16);
+FROZEN(offsetof(hoist_budget_options_t, pinned_limit_bytes), 24);
+FROZEN(offsetof(hoist_budget_options_t, profile_steps), 32);
+FROZEN(offsetof(hoist_budget_options_t, run_ahead_steps), 36);
+FROZEN(offsetof(hoist_budget_options_t, plan_effort), 40);
+FROZEN(offsetof(hoist_budget_options_t, trust), 44);
+FROZEN(offsetof(hoist_budget_options_t, placement), 48);
+
+/* hoist_replay_state_t, graph.h */
+FROZEN(HOIST_REPLAY_NONE, 0);
+FROZEN(HOIST_REPLAY_OPEN, 1);
+FROZEN(HOIST_REPLAY_HELD, 2);
+FROZEN(HOIST_REPLAY_STARVED, 3);
+FROZEN(HOIST_REPLAY_FORCE_32, 2147483647);
+
+/* hoist_replay_status_t, graph.h */
+FROZEN(sizeof(hoist_replay_status_t), 64);
+FROZEN(offsetof(hoist_replay_status_t, struct_size), 0);
+FROZEN(offsetof(hoist_replay_status_t, state), 8);
+FROZEN(offsetof(hoist_replay_status_t, placement), 12);
+FROZEN(offsetof(hoist_replay_status_t, captures), 16);
+FROZEN(offsetof(hoist_replay_status_t, begun), 24);
+FROZEN(offsetof(hoist_replay_status_t, ended), 32);
+FROZEN(offsetof(hoist_replay_status_t, aborted), 40);
+FROZEN(offsetof(hoist_replay_status_t, last_us), 48);
+FROZEN(offsetof(hoist_replay_status_t, reason), 56);

@@ -10,6 +10,7 @@
 #include "hoist/checkpoint.h"
 #include "hoist/device.h"
 #include "hoist/effect.h"
+#include "hoist/graph.h"
 #include "hoist/host_memory.h"
 #include "hoist/manager.h"
 #include "hoist/plan.h"

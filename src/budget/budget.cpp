@@ -7,16 +7,24 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "exec/graph_session.hpp"
 
 namespace hoist {
 
 Budget::Budget(std::shared_ptr<Device> device, const BudgetOptions& options)
     : device_(std::move(device)),
       options_(options),
+      placement_(options.placement),
       catalog_(device_->properties().alignment),
       pinned_(device_, options.pinned_limit_bytes) {}
 
 Budget::~Budget() {
+  try {
+    forget_replays();
+  } catch (const std::exception& error) {
+    log(HOIST_LOG_ERROR, "a budget ends while its graphs fail: ", error.what());
+  }
+  graphs_.reset();
   executor_.reset();
   if (epoch_ != nullptr) device_->event_destroy(epoch_);
 }
@@ -37,6 +45,7 @@ void* Budget::keep(const std::shared_ptr<void>& stream) {
 }
 
 void Budget::require_between_steps(const char* what) const {
+  require_no_capture(what);
   if (executor_ && executor_->in_step()) {
     fail(HOIST_ERROR_INVALID_STATE, text(what, " within a step"), "end or abort the step first");
   }
@@ -58,9 +67,11 @@ void Budget::commit(const std::vector<void*>& hosts) {
   std::vector<std::uint32_t> order(catalog_.units().size());
   for (std::uint32_t unit = 0; unit < order.size(); ++unit) order[unit] = unit;
   measure_.resize(catalog_.units().size());
+  lay_out();
   Ready ready = prepare(order, wanted_bytes(), Phase::discovery);
   pending_.reset();          // an arena that an earlier commit took
   phase_ = Phase::building;  // where what follows fails the next step tries again
+  reserve_addresses();
   if (!asleep_) take_arena(ready);
   rebuild_executor();
   auto& items = executor_->residency().items();
@@ -92,6 +103,7 @@ void Budget::rebuild_executor() {
     items[item].version = before[item].version;
     items[item].host_version = before[item].host_version;
   }
+  fix_addresses(items);
   executor->set_counters(executor_ ? executor_->counters() : carried_counters_);
   executor->residency().ledger() = executor_ ? executor_->residency().ledger() : carried_ledger_;
   executor_ = std::move(executor);
@@ -136,6 +148,7 @@ void Budget::leave(BudgetMember* member, const std::vector<bool>& units, const s
   };
   if (!any(units) && !any(items)) return;  // the others need not notice
   asleep_ = asleep_ || phase_ == Phase::suspended;
+  end_replays();
   if (executor_ && swapped_) bring_home();
   pending_.reset();
   forget(units, items);
@@ -146,6 +159,21 @@ void Budget::leave(BudgetMember* member, const std::vector<bool>& units, const s
   } catch (const std::exception& error) {
     log(HOIST_LOG_WARNING, "a manager left its budget; the others go on at their next step: ", error.what());
   }
+}
+
+// Their graphs name units and places that go.
+void Budget::end_replays() noexcept {
+  if (!graphs_) return;
+  if (graphs_->captures != 0 && !members_.empty()) {
+    log(HOIST_LOG_WARNING, "a manager left its budget: graphs that were captured must not be launched any more");
+  }
+  graphs_->capturing = false;
+  try {
+    forget_replays();
+  } catch (const std::exception& error) {
+    log(HOIST_LOG_ERROR, "graphs failed as a manager left its budget: ", error.what());
+  }
+  graphs_.reset();
 }
 
 void Budget::forget(const std::vector<bool>& units, const std::vector<bool>& items) {
@@ -180,6 +208,7 @@ void Budget::recommit() {
 }
 
 void Budget::step_begin(void* stream) {
+  require_no_capture("a step begins");
   recommit();
   if (phase_ == Phase::building || !executor_) {
     fail(HOIST_ERROR_INVALID_STATE, "a step begins before any unit has been committed",
@@ -196,6 +225,8 @@ void Budget::step_begin(void* stream) {
   if (executor_->in_step()) {
     fail(HOIST_ERROR_INVALID_STATE, "a step begins within a step", "end or abort the open one first");
   }
+  if (device_->is_capturing(stream)) return capture_step_begin(stream);
+  step_begins_beside(stream);
   Ledger& ledger = executor_->residency().ledger();
   step_h2d_ = Ledger::total(ledger.h2d);
   step_d2h_ = Ledger::total(ledger.d2h);
@@ -204,6 +235,7 @@ void Budget::step_begin(void* stream) {
 }
 
 void Budget::unit_begin(std::uint32_t unit, void* stream) {
+  if (is_capturing()) return capture_unit_begin(unit);
   if (!executor_ || !executor_->in_step()) {
     fail(HOIST_ERROR_ORDER, text("unit \"", catalog_.units()[unit].name, "\" begins outside of a step"),
          "call hoist_step_begin first");
@@ -218,6 +250,7 @@ void Budget::unit_begin(std::uint32_t unit, void* stream) {
 }
 
 void Budget::unit_end(std::uint32_t unit, void* stream) {
+  if (is_capturing()) return capture_unit_end(unit);
   const std::uint32_t open = executor_ ? executor_->open_unit() : no_index;
   if (open != unit) {
     fail(HOIST_ERROR_ORDER,
@@ -232,6 +265,7 @@ void Budget::unit_end(std::uint32_t unit, void* stream) {
 }
 
 void Budget::step_end() {
+  if (is_capturing()) return capture_step_end();
   if (!executor_ || !executor_->in_step()) fail(HOIST_ERROR_ORDER, "a step ends, but none is open");
   if (executor_->open_unit() != no_index) {
     fail(HOIST_ERROR_ORDER,
@@ -241,14 +275,17 @@ void Budget::step_end() {
   executor_->step_end(false);
   finish_step();
   advance();
+  go_on_with_replays();
 }
 
 void Budget::step_abort(void* stream) {
+  if (is_capturing()) return capture_abort();
   if (!executor_ || !executor_->in_step()) fail(HOIST_ERROR_ORDER, "a step is aborted, but none is open");
   if (executor_->open_unit() != no_index) executor_->unit_abort();
   static_cast<void>(stream);
   executor_->step_end(true);
   finish_step();
+  go_on_with_replays();
 }
 
 void Budget::finish_step() {
@@ -260,6 +297,7 @@ void Budget::finish_step() {
 void Budget::drain() {
   require_between_steps("a drain");
   if (!executor_ || !swapped_ || phase_ == Phase::suspended) return;
+  const ReplaysPaused paused(*this);
   executor_->residency().store_all(Reason::drain);
   executor_->residency().wait_all();
 }
@@ -272,6 +310,8 @@ void Budget::suspend() {
     fail(HOIST_ERROR_INVALID_STATE, "nothing has been committed that could be suspended",
          "call hoist_manager_commit first");
   }
+  if (graphs_ && !in_slots()) require_replaceable({});
+  const ReplaysPaused paused(*this);  // until the resume
   if (swapped_) executor_->evacuate();
   if (pending_) pending_->arena.reset();
   resumed_phase_ = phase_;
@@ -282,21 +322,24 @@ void Budget::resume() {
   if (phase_ != Phase::suspended)
     fail(HOIST_ERROR_INVALID_STATE, "the budget is not suspended", "only what hoist_manager_suspend ended resumes");
   if (swapped_) {
-    executor_->resume(std::make_shared<DeviceArena>(device_, present_.arena_bytes));
+    executor_->resume(make_arena(present_));
   } else if (pending_) {
     take_arena(*pending_);
   }
   phase_ = resumed_phase_;  // an arena for a pending plan is taken at its swap
+  go_on_with_replays();
 }
 
 void Budget::update(std::uint32_t item, const void* src) {
   if (!executor_) fail(HOIST_ERROR_INVALID_STATE, "a tensor is updated before the commit", "change its host bytes");
+  require_no_capture("a tensor is updated");
   if (executor_->open_unit() != no_index) {
     fail(HOIST_ERROR_ORDER,
          text("tensor \"", catalog_.items()[item].name, "\" is updated while unit \"",
               catalog_.units()[executor_->open_unit()].name, "\" is open"),
          "end the unit first");
   }
+  const ReplaysPaused paused(*this);
   executor_->update(item, src);
 }
 
@@ -308,6 +351,8 @@ void Budget::read(std::uint32_t item, void* dst) {
               catalog_.units()[executor_->open_unit()].name, "\" is open"),
          "end the unit first");
   }
+  require_no_capture("a tensor is read");
+  const ReplaysPaused paused(*this);
   executor_->residency().read(item, dst);
 }
 
@@ -319,8 +364,9 @@ bool Budget::host_complete(std::uint32_t item) const {
 }
 
 void* Budget::address(std::uint32_t item) const {
+  if (is_capturing()) return captured_address(item);
   const Residency& residency = executor_->residency();
-  return residency.address(residency.items()[item].place);
+  return residency.address(residency.items()[item]);
 }
 
 // One shows the order, then some are measured; suspended or not.
@@ -332,6 +378,7 @@ std::uint64_t Budget::steps_before_serving() const noexcept {
 }
 
 BudgetStatus Budget::status() {
+  count_replays(false);
   BudgetStatus status;
   status.phase = phase_;
   status.budget_bytes = phase_ == Phase::building ? wanted_bytes() : present_.budget_bytes;

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,8 +14,11 @@
 #include "budget/measure.hpp"
 #include "budget/options.hpp"
 #include "exec/executor.hpp"
+#include "exec/graph_runner.hpp"
 #include "memory/pinned_arena.hpp"
+#include "memory/slot_arena.hpp"
 #include "plan/planner.hpp"
+#include "plan/slots.hpp"
 #include "trace/recorder.hpp"
 #include "transfer/measure.hpp"
 
@@ -30,6 +34,14 @@ class BudgetMember {
   [[nodiscard]] virtual bool committed() const noexcept = 0;
   // By old number: the new one.
   virtual void renumber(const std::vector<std::uint32_t>& units, const std::vector<std::uint32_t>& items) = 0;
+};
+
+struct GraphSession;
+
+struct ReplayStatus {
+  GraphRunner::Status runner;
+  std::uint64_t captures = 0;
+  Placement placement = Placement::arena;
 };
 
 struct BudgetStatus {
@@ -72,7 +84,7 @@ class Budget {
   void leave(BudgetMember* member, const std::vector<bool>& units, const std::vector<bool>& items);
 
   // Throws Error(INFEASIBLE) where no plan fits, before anything is pinned.
-  void require_feasible() const;
+  void require_feasible();
   // A member has packed its host bytes: `hosts` by item, null where there are none yet.
   void commit(const std::vector<void*>& hosts);
   void set_budget(std::uint64_t bytes, double share);
@@ -105,6 +117,14 @@ class Budget {
   [[nodiscard]] std::uint64_t requests_applied() const noexcept { return requests_applied_; }
   [[nodiscard]] bool can_replan() const noexcept;
 
+  [[nodiscard]] ReplayStatus replay_status();
+  // From any thread, also while another one is inside.
+  void abort_replays();
+  void forget_replays();
+  // Words that a caller reads after the call.
+  void keep_reason(std::string reason) { kept_reason_ = std::move(reason); }
+  [[nodiscard]] const std::string& kept_reason() const noexcept { return kept_reason_; }
+
   void trace_begin(std::uint64_t limit);
   void trace_end(const char* path);
 
@@ -119,6 +139,7 @@ class Budget {
     std::shared_ptr<const plan::Problem> problem;
     std::shared_ptr<const plan::Plan> plan;
     std::shared_ptr<const Program> program;
+    std::shared_ptr<const SlotMapping> mapping;  // placement in slots
     std::vector<std::uint32_t> order;
     std::shared_ptr<DeviceArena> arena;  // null: the present one, or one taken at the swap
     std::uint64_t arena_bytes = 0;
@@ -138,10 +159,53 @@ class Budget {
   [[nodiscard]] Ready prepare(const std::vector<std::uint32_t>& order, std::uint64_t budget_bytes, Phase phase) const;
   [[nodiscard]] Ready make_ready(plan::Problem problem, plan::Plan plan, const std::vector<std::uint32_t>& order,
                                  std::uint64_t budget_bytes, Phase phase) const;
+  // graphs.cpp
+  // While it lives, replays are held and nothing of theirs is in flight.
+  class ReplaysPaused {
+   public:
+    explicit ReplaysPaused(Budget& budget);
+    ~ReplaysPaused();
+    ReplaysPaused(const ReplaysPaused&) = delete;
+    ReplaysPaused& operator=(const ReplaysPaused&) = delete;
+
+   private:
+    Budget& budget_;
+  };
+  [[nodiscard]] bool is_capturing() const noexcept;
+  void require_no_capture(const char* what) const;
+  void require_replaceable(const std::vector<std::uint32_t>& order) const;
+  void require_capturable() const;
+  void capture_step_begin(void* stream);
+  void begin_session();
+  void capture_unit_begin(std::uint32_t unit);
+  void capture_unit_end(std::uint32_t unit);
+  void capture_step_end();
+  void capture_abort();
+  [[nodiscard]] void* captured_address(std::uint32_t item) const;
+  void pause_replays();
+  void count_replays(bool written);
+  void go_on_with_replays() noexcept;
+  void step_begins_beside(void* stream);
+  void apply_to_replays();
+  void end_replays() noexcept;
+
+  // slots.cpp
+  [[nodiscard]] bool in_slots() const noexcept { return placement_ == Placement::slots; }
+  void lay_out();
+  void reserve_addresses();
+  void fix_addresses(std::vector<ItemState>& items) const;
+  [[nodiscard]] std::uint64_t all_bytes() const;
+  [[nodiscard]] std::uint64_t smallest_bytes(std::string* unit) const;
+  [[nodiscard]] Ready prepare_slots(plan::Problem problem, const std::vector<std::uint32_t>& order,
+                                    std::uint64_t budget_bytes, Phase phase) const;
+  [[nodiscard]] std::shared_ptr<DeviceArena> make_arena(const Ready& ready) const;
+  [[nodiscard]] std::function<void()> remapping(const Ready& ready);
+
   void take_arena(Ready& ready) const;
   void take_arena_in_place_of_pending(Ready& ready);
   void reserve_hosts(const Ready& ready);
-  void go_back(std::uint64_t arena_bytes);
+  void go_back();
+  void fall_asleep();
   void propose(Ready ready);
   void swap(void* stream);
   void swap_arena_first(Ready& ready, void* stream);
@@ -166,6 +230,9 @@ class Budget {
 
   std::shared_ptr<Device> device_;
   BudgetOptions options_;
+  Placement placement_ = Placement::arena;
+  plan::SlotLayout layout_;
+  std::shared_ptr<SlotAddresses> addresses_;
   Catalog catalog_;
   PinnedArena pinned_;
   Measure measure_;
@@ -196,6 +263,11 @@ class Budget {
   std::uint64_t step_d2h_ = 0;
   std::uint64_t last_step_h2d_ = 0;
   std::uint64_t last_step_d2h_ = 0;
+
+  std::unique_ptr<GraphSession> graphs_;  // steps that were captured
+  bool uncounted_writes_ = false;         // of replays
+  std::string kept_reason_;
+  std::shared_ptr<void> idle_stream_;  // stands for compute between captures and replays
 
   std::shared_ptr<void> stream_;  // that units are on
   std::shared_ptr<void> named_;   // by the last call: the next stream_, where units went on on it

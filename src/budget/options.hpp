@@ -8,6 +8,9 @@
 
 namespace hoist {
 
+// Where tensors lie: at the planner's offsets of one arena, or at addresses of their own that outlive a plan.
+enum class Placement : std::uint8_t { arena, slots };
+
 struct BudgetOptions {
   std::uint64_t bytes = 0;               // 0: by share
   double share = 1.0;                    // of the unique bytes, rounded up; the largest workspace comes on top
@@ -16,6 +19,7 @@ struct BudgetOptions {
   std::uint32_t run_ahead_steps = 2;
   std::uint32_t plan_effort = 0;
   bool trust = false;
+  Placement placement = Placement::arena;
   std::optional<LinkCurve> links;  // measured at the commit where not given
 };
 

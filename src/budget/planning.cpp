@@ -21,18 +21,21 @@ std::uint64_t Budget::wanted_bytes() const { return wanted_bytes(options_.bytes,
 
 std::uint64_t Budget::wanted_bytes(std::uint64_t bytes, double share) const {
   if (bytes != 0) return bytes;
-  const std::uint64_t all = catalog_.unique_bytes();
+  const std::uint64_t all = all_bytes();
   const auto part = share >= 1 ? all : static_cast<std::uint64_t>(static_cast<double>(all) * share);
   return std::min(part, all) / catalog_.alignment() * catalog_.alignment() + catalog_.largest_workspace();
 }
 
-void Budget::require_feasible() const { require_feasible(wanted_bytes()); }
+void Budget::require_feasible() {
+  lay_out();
+  require_feasible(wanted_bytes());
+}
 
 void Budget::require_feasible(std::uint64_t budget_bytes) const {
   std::string unit;
-  const std::uint64_t least = catalog_.smallest_budget(&unit);
+  const std::uint64_t least = smallest_bytes(&unit);
   if (budget_bytes >= least) return;
-  const std::uint64_t all = catalog_.unique_bytes() + catalog_.largest_workspace();
+  const std::uint64_t all = all_bytes() + catalog_.largest_workspace();
   const std::uint64_t permille = all == 0 ? 0 : (least * 1000 + all - 1) / all;
   fail(HOIST_ERROR_INFEASIBLE,
        text("a budget of ", budget_bytes, " bytes is too small: unit \"", unit, "\" needs ",
@@ -52,7 +55,7 @@ std::uint64_t Budget::arena_for(const plan::Problem& problem) const {
 plan::Problem Budget::make_problem(const std::vector<std::uint32_t>& order, std::uint64_t budget_bytes) const {
   plan::Problem problem = catalog_.problem(order);
   // More than everything is everything.
-  problem.budget_bytes = std::min(budget_bytes, catalog_.unique_bytes() + catalog_.largest_workspace());
+  problem.budget_bytes = std::min(budget_bytes, all_bytes() + catalog_.largest_workspace());
   // The workspace of a unit that the order leaves out is kept free all the same: it may run.
   std::uint64_t workspace = 0;
   for (const plan::Unit& unit : problem.units) workspace = std::max(workspace, unit.workspace_bytes);
@@ -86,6 +89,7 @@ Budget::Ready Budget::prepare(const std::vector<std::uint32_t>& order, std::uint
   require_feasible(budget_bytes);
   catalog_.check_transients(order);
   plan::Problem problem = make_problem(order, budget_bytes);
+  if (in_slots()) return prepare_slots(std::move(problem), order, budget_bytes, phase);
   plan::SolveOptions options;
   options.effort = options_.plan_effort;
   // The order is a guess at first: the plan that knows least about it.
@@ -96,9 +100,10 @@ Budget::Ready Budget::prepare(const std::vector<std::uint32_t>& order, std::uint
 // A smaller arena is taken at the swap, when the old one has gone: never more than the budget is held for it.
 void Budget::take_arena(Ready& ready) const {
   ready.arena.reset();
-  if (executor_ && executor_->residency().has_arena() && ready.arena_bytes <= executor_->residency().arena_bytes())
-    return;
-  ready.arena = std::make_shared<DeviceArena>(device_, ready.arena_bytes);
+  const bool has_one = executor_ && executor_->residency().has_arena();
+  if (has_one && in_slots()) return;  // the memory behind its addresses changes at the swap
+  if (has_one && ready.arena_bytes <= executor_->residency().arena_bytes()) return;
+  ready.arena = make_arena(ready);
 }
 
 void Budget::take_arena_in_place_of_pending(Ready& ready) {
@@ -121,6 +126,7 @@ void Budget::reserve_hosts(const Ready& ready) {
 }
 
 void Budget::propose(Ready ready) {
+  require_replaceable(ready.order);
   reserve_hosts(ready);
   take_arena_in_place_of_pending(ready);
   const bool requested = ready.requested;
@@ -134,13 +140,17 @@ void Budget::swap(void* stream) {
   Ready& ready = *pending_;
   const bool first = !swapped_;
   try {
-    const bool needs_arena = ready.arena_bytes != executor_->residency().arena_bytes();
-    if (needs_arena && !ready.arena) {
+    const bool remaps = in_slots() && executor_->residency().has_arena();
+    const bool needs_arena = !remaps && ready.arena_bytes != executor_->residency().arena_bytes();
+    if (remaps) {
+      executor_->swap(ready.program, nullptr, stream, remapping(ready));
+    } else if (needs_arena && !ready.arena) {
       swap_arena_first(ready, stream);
     } else {
       executor_->swap(ready.program, ready.arena, stream);
     }
   } catch (const std::exception& error) {
+    if (!first && in_slots() && !executor_->residency().has_arena()) fall_asleep();
     if (first || phase_ == Phase::suspended) throw;
     if (ready.requested) {
       replan_state_ = ReplanState::failed;
@@ -166,24 +176,30 @@ void Budget::swap(void* stream) {
 // The old arena goes before the new one is taken.
 void Budget::swap_arena_first(Ready& ready, void* stream) {
   const bool first = !swapped_;
-  const std::uint64_t before = executor_->residency().arena_bytes();
   if (!first) executor_->evacuate();
   try {
-    executor_->swap(ready.program, std::make_shared<DeviceArena>(device_, ready.arena_bytes), stream);
+    executor_->swap(ready.program, make_arena(ready), stream);
   } catch (...) {
-    if (!first) go_back(before);
+    if (!first) go_back();
     throw;
   }
 }
 
-void Budget::go_back(std::uint64_t arena_bytes) {
+void Budget::go_back() {
   try {
-    executor_->resume(std::make_shared<DeviceArena>(device_, arena_bytes));
+    executor_->resume(make_arena(present_));
   } catch (...) {
     resumed_phase_ = phase_;
     phase_ = Phase::suspended;  // nothing is lost: hoist_manager_resume tries again
     throw;
   }
+}
+
+// Memory that a remapping gave up could not be taken again: what is left goes too, and a resume tries again.
+void Budget::fall_asleep() {
+  executor_->evacuate();
+  resumed_phase_ = phase_;
+  phase_ = Phase::suspended;
 }
 
 void Budget::replan(const std::vector<std::uint32_t>& order, Phase phase, const char* why) {
@@ -262,6 +278,11 @@ void Budget::request_replan(const plan::Problem* problem, const plan::Plan* plan
     executor_->unit_clock().collect(false);
     ready = prepare(base.order, base.budget_bytes, Phase::serving);
   } else {
+    if (in_slots()) {
+      fail(HOIST_ERROR_UNSUPPORTED,
+           "a plan from outside has places of an arena, this budget's tensors have addresses of their own",
+           "request a plan of hoist's own, or use the placement in an arena");
+    }
     // A plan is for the order that the user saw, which a learned one that still waits may differ from.
     const bool seen = problem->units.size() == present_.problem->units.size();
     const std::vector<std::uint32_t>& order = seen ? present_.order : base.order;
@@ -270,6 +291,7 @@ void Budget::request_replan(const plan::Problem* problem, const plan::Plan* plan
   }
   ready.requested = true;
   propose(std::move(ready));
+  apply_to_replays();
 }
 
 void Budget::set_budget(std::uint64_t bytes, double share) {
@@ -287,6 +309,7 @@ void Budget::set_budget(std::uint64_t bytes, double share) {
     present_ = *pending_;
     present_.arena.reset();
   }
+  apply_to_replays();
   options_.bytes = bytes;
   options_.share = share;
 }

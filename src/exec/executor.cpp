@@ -187,8 +187,8 @@ void Executor::open_access(std::uint32_t unit, void* stream) {
   for (const UnitUse& use : uses_[unit]) {
     const ItemState& state = residency_.items()[use.item];
     if (state.bytes == 0) continue;
-    device_->access_begin(stream, residency_.address(state.place), state.bytes);
-    accessed_.push_back({residency_.address(state.place), state.bytes});
+    device_->access_begin(stream, residency_.address(state), state.bytes);
+    accessed_.push_back({residency_.address(state), state.bytes});
   }
 }
 
@@ -232,6 +232,7 @@ void Executor::attempt(std::uint32_t item, const Op& op) {
 // Transients leave before the ops that take their places.
 void Executor::finish(const Position& position, bool ran) {
   let_go(position, ran);
+  residency_.batch_loads(true);
   std::int32_t group = -1;
   for (std::uint32_t index = position.ops.first; index < position.ops.last; ++index) {
     const ProgramOp& op = program_->ops[index];
@@ -239,6 +240,7 @@ void Executor::finish(const Position& position, bool ran) {
     group = op.before;
     attempt(op.item, [&] { submit(op); });
   }
+  residency_.batch_loads(false);
   residency_.close_loads();
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -48,7 +49,9 @@ class Executor {
   void count_mispredictions(bool on) noexcept { counting_ = on; }
 
   // Between steps, whole or not at all: on failure the old program goes on. A null arena keeps the present one.
-  void swap(std::shared_ptr<const Program> program, std::shared_ptr<DeviceArena> arena, void* stream);
+  // With fixed places `remap` puts the program's memory behind them, when nothing runs.
+  void swap(std::shared_ptr<const Program> program, std::shared_ptr<DeviceArena> arena, void* stream,
+            const std::function<void()>& remap = {});
   // Between steps: dirty bytes to the host, everything off the device, the arena given back.
   void evacuate();
   // After evacuate: the same program goes on in this arena.
@@ -61,6 +64,13 @@ class Executor {
   void unit_abort();
   void step_end(bool aborted);
   void update(std::uint32_t item, const void* src);
+
+  // Between steps, for graphs that run beside: everything to where the program has it, and nothing in flight. False
+  // where the device refuses something.
+  bool settle_down();
+  // Replays of a graph have run so many steps that wrote these items.
+  void count_replays(std::uint64_t steps, const std::vector<std::uint32_t>& written);
+  [[nodiscard]] const Program& program() const noexcept { return *program_; }
 
  private:
   void seek(std::uint32_t unit);
@@ -85,6 +95,7 @@ class Executor {
   void adopt(std::shared_ptr<const Program> program);
   void reserve(const Program& program);
   void clear_for(const Program& program, bool arena_changes);
+  [[nodiscard]] bool stays(const Program& program, std::uint32_t item, const Place& next) const;
   void end_transients();
 
   struct Accessed {

@@ -30,19 +30,27 @@ void Executor::reserve(const Program& program) {
   d2h.reserve(stores);
 }
 
+// With fixed places: in memory of its own, before and after.
+bool Executor::stays(const Program& program, std::uint32_t item, const Place& next) const {
+  if (!next.set) return false;
+  if (program.keeps.empty()) return residency_.items()[item].place.same(next);
+  return program_ && program_->keeps[item] && program.keeps[item];
+}
+
 // What is in its place in the next program stays; with another arena nothing does.
 void Executor::clear_for(const Program& program, bool arena_changes) {
   auto& items = residency_.items();
   std::vector<Place> next(items.size());
   for (const ResidentItem& resident : program.initial) next[resident.item] = resident.place;
   for (std::uint32_t item = 0; item < items.size(); ++item) {
-    if (!items[item].place.set || (!arena_changes && items[item].place.same(next[item]))) continue;
+    if (!items[item].place.set || (!arena_changes && stays(program, item, next[item]))) continue;
     if (program_) deviates(item);
     residency_.drop(item, Reason::initial);
   }
 }
 
-void Executor::swap(std::shared_ptr<const Program> program, std::shared_ptr<DeviceArena> arena, void* stream) {
+void Executor::swap(std::shared_ptr<const Program> program, std::shared_ptr<DeviceArena> arena, void* stream,
+                    const std::function<void()>& remap) {
   const std::size_t count = residency_.items().size();
   planned_.resize(count);
   is_deviant_.resize(count, false);
@@ -55,8 +63,9 @@ void Executor::swap(std::shared_ptr<const Program> program, std::shared_ptr<Devi
     reserve(*program);
     unit_clock_.make_room();
     residency_.meet();
-    if (arena) residency_.wait_all();
+    if (arena || remap) residency_.wait_all();
     residency_.make_cuts(program->cuts.size());
+    if (remap) remap();
   } catch (...) {
     if (program_ && residency_.has_arena()) reconcile(Reason::restore);
     throw;
@@ -111,6 +120,18 @@ void Executor::update(std::uint32_t item, const void* src) {
   if (residency_.update(item, src)) return;
   ++counters_.refused_ops;
   deviates(item);
+}
+
+bool Executor::settle_down() {
+  if (!deviants_.empty()) reconcile(Reason::restore);
+  residency_.wait_all();
+  return deviants_.empty();
+}
+
+void Executor::count_replays(std::uint64_t steps, const std::vector<std::uint32_t>& written) {
+  if (steps == 0) return;
+  counters_.steps += steps;
+  for (std::uint32_t item : written) residency_.written(item);
 }
 
 }  // namespace hoist

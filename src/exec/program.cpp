@@ -10,8 +10,8 @@ namespace {
 class Compiler {
  public:
   Compiler(const plan::Problem& problem, const plan::Plan& plan, const std::vector<std::uint32_t>& order,
-           const std::vector<std::vector<UnitUse>>& uses)
-      : problem_(problem), plan_(plan), order_(order), uses_(uses) {}
+           const std::vector<std::vector<UnitUse>>& uses, bool fixed_places)
+      : problem_(problem), plan_(plan), order_(order), uses_(uses), fixed_places_(fixed_places) {}
 
   Program run() {
     program_.births.resize(problem_.items.size());
@@ -67,7 +67,7 @@ class Compiler {
       Range range{static_cast<std::uint32_t>(program_.demand.size()), 0};
       std::uint64_t packed = 0;
       for (const UnitUse& use : uses_[unit]) {
-        program_.demand.push_back(planned[unit] ? homes[use.item] : at(packed));
+        program_.demand.push_back(planned[unit] || fixed_places_ ? homes[use.item] : at(packed));
         packed += size(use.item);
         add_cut(use.item, program_.demand.back());
       }
@@ -149,6 +149,7 @@ class Compiler {
   const plan::Plan& plan_;
   const std::vector<std::uint32_t>& order_;
   const std::vector<std::vector<UnitUse>>& uses_;
+  const bool fixed_places_;
   std::vector<std::uint64_t> cuts_;
   Program program_;
 };
@@ -156,8 +157,8 @@ class Compiler {
 }  // namespace
 
 Program compile(const plan::Problem& problem, const plan::Plan& plan, const std::vector<std::uint32_t>& order,
-                const std::vector<std::vector<UnitUse>>& uses) {
-  return Compiler(problem, plan, order, uses).run();
+                const std::vector<std::vector<UnitUse>>& uses, bool fixed_places) {
+  return Compiler(problem, plan, order, uses, fixed_places).run();
 }
 
 }  // namespace hoist

@@ -68,6 +68,7 @@ struct Program {
   std::vector<Expiry> expiring;
   std::vector<ResidentItem> initial;
   std::vector<Place> births;       // by item
+  std::vector<bool> keeps;         // by item: its memory is its own, in this plan (fixed places only)
   std::vector<Range> unit_demand;  // by unit, into demand: one place for each use
   std::vector<Place> demand;
   std::uint32_t loads = 0;   // a step
@@ -78,9 +79,10 @@ struct Program {
 };
 
 // `order` names the unit of each position of the problem; `uses` has the uses of every unit, those
-// that are in no position included: these get places of their own, packed from the arena's start.
+// that are in no position included: these get places of their own, packed from the arena's start; with fixed places
+// all have their homes.
 Program compile(const plan::Problem& problem, const plan::Plan& plan, const std::vector<std::uint32_t>& order,
-                const std::vector<std::vector<UnitUse>>& uses);
+                const std::vector<std::vector<UnitUse>>& uses, bool fixed_places = false);
 
 // Bytes that an item takes in the arena.
 inline std::uint64_t round_up(std::uint64_t bytes, std::uint64_t alignment) {

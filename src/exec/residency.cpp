@@ -44,7 +44,10 @@ void Residency::order(LaneId waiter, LaneId on, Mark mark, Wait why) {
   if (mark <= known || why == left_out_) return;
   Lane& source = lane(on);
   if (mark > source.last()) source.close();
-  if (!source.known_reached(mark)) device_->stream_wait_event(lane(waiter).stream(), source.event(mark));
+  if (!source.known_reached(mark)) {
+    lane(waiter).flush();
+    device_->stream_wait_event(lane(waiter).stream(), source.event(mark));
+  }
   known = mark;
   if (waiter == LaneId::compute) waits_unsealed_ = true;
 }
@@ -127,7 +130,14 @@ void Residency::copy_in(std::uint32_t item, Reason reason) {
   order(LaneId::h2d, LaneId::late_poison, freed.late_poison, Wait::load_after_poison);
   order(LaneId::h2d, LaneId::d2h, state.host_store, Wait::load_after_own_store);
   if (copies_.on()) copies_.begin(h2d);
-  device_->copy(h2d.stream(), HOIST_COPY_H2D, address(state.place), state.host, state.bytes);
+  // Beyond it a copy is no cheaper in a batch.
+  constexpr std::uint64_t small = std::uint64_t{1} << 20;
+  if (batching_ && state.bytes <= small && !copies_.on() && device_->has(HOIST_CAPABILITY_BATCH)) {
+    h2d.defer(address(state), state.host, state.bytes);
+  } else {
+    h2d.flush();
+    device_->copy(h2d.stream(), HOIST_COPY_H2D, address(state), state.host, state.bytes);
+  }
   const Mark mark = h2d.promise();
   state.last_load = mark;
   state.unread = true;
@@ -165,7 +175,7 @@ void Residency::store(std::uint32_t item, Reason reason) {
     Lane& d2h = lane(LaneId::d2h);
     order(LaneId::d2h, LaneId::compute, lane(LaneId::compute).last(), Wait::store_after_unit);
     if (copies_.on()) copies_.begin(d2h);
-    device_->copy(d2h.stream(), HOIST_COPY_D2H, state.host, address(state.place), state.bytes);
+    device_->copy(d2h.stream(), HOIST_COPY_D2H, state.host, address(state), state.bytes);
     const Mark mark = d2h.promise();
     d2h.try_close();
     for (std::uint32_t p = state.place.first_piece; p < state.place.last_piece; ++p) pieces_[p].d2h = mark;
@@ -187,7 +197,7 @@ void Residency::poison(const ItemState& state) {
   if (state.unread) order(id, LaneId::h2d, state.last_load, Wait::poison_after_load);
   order(id, LaneId::d2h, d2h, Wait::poison_after_store);
   order(id, LaneId::check, state.last_check, Wait::poison_after_check);
-  device_->fill(lane(id).stream(), address(state.place), 0xFF, state.bytes);
+  device_->fill(lane(id).stream(), address(state), 0xFF, state.bytes);
   const Mark mark = lane(id).promise();
   lane(id).try_close();
   for (std::uint32_t p = state.place.first_piece; p < state.place.last_piece; ++p) {

@@ -26,6 +26,7 @@ struct ItemState {
   std::uint64_t bytes = 0;
   void* host = nullptr;
   bool transient = false;
+  void* fixed = nullptr;  // its address for ever; null: its place says where
 
   Place place;                     // where it is on the device; not set: absent
   bool dirty = false;              // the device's copy is newer than the host's
@@ -70,10 +71,11 @@ class Residency {
   [[nodiscard]] Ledger& ledger() noexcept { return ledger_; }
   [[nodiscard]] CopyLog& copies() noexcept { return copies_; }
   void collect_copies();  // waits for what is being recorded
-  [[nodiscard]] void* address(const Place& place) const noexcept {
-    return static_cast<char*>(arena_->base()) + place.offset;
+  [[nodiscard]] void* address(const ItemState& state) const noexcept {
+    return state.fixed != nullptr ? state.fixed : static_cast<char*>(arena_->base()) + state.place.offset;
   }
-  [[nodiscard]] bool has_arena() const noexcept { return arena_ != nullptr; }
+  [[nodiscard]] bool has_arena() const noexcept { return arena_ != nullptr && arena_->is_whole(); }
+  [[nodiscard]] DeviceArena* arena() noexcept { return arena_.get(); }
   [[nodiscard]] std::uint64_t arena_bytes() const noexcept { return arena_ ? arena_->bytes() : 0; }
   // Most bytes of the arena that items had at once since it was cut.
   [[nodiscard]] std::uint64_t peak_bytes() const noexcept { return peak_bytes_; }
@@ -96,6 +98,8 @@ class Residency {
   // that does not live). Loads of a group share a mark: end it with close_loads(). What throws has done nothing.
   bool load(std::uint32_t item, const Place& place, Reason reason);
   void close_loads() noexcept { lane(LaneId::h2d).try_close(); }
+  // Until turned off, small loads of a group go as one batch where the device has batches.
+  void batch_loads(bool on) noexcept { batching_ = on; }
   // Brings an item into being without its bytes, before a write.
   void birth(std::uint32_t item, const Place& place);
   // Ensure clean.
@@ -174,6 +178,7 @@ class Residency {
   CopyLog copies_;
   std::uint64_t step_ = 0;
   bool waits_unsealed_ = false;  // the compute lane waits for more than its last mark covers
+  bool batching_ = false;
   Wait left_out_ = Wait::none;
   std::vector<std::unique_ptr<ResidentCheck>> checks_;
   std::size_t next_check_ = 0;

@@ -37,7 +37,7 @@ bool Residency::update(std::uint32_t item, const void* src) {
 void Residency::read_device(const ItemState& state, void* dst) {
   Lane& d2h = lane(LaneId::d2h);
   order(LaneId::d2h, LaneId::compute, lane(LaneId::compute).last(), Wait::store_after_unit);
-  device_->copy(d2h.stream(), HOIST_COPY_D2H, dst, address(state.place), state.bytes);
+  device_->copy(d2h.stream(), HOIST_COPY_D2H, dst, address(state), state.bytes);
   const Mark mark = d2h.promise();
   ledger_.add(ledger_.d2h, Reason::drain, state.bytes);
   try {
@@ -94,13 +94,13 @@ void Residency::submit_check(ItemState& state, ResidentCheck& check) {
   order(LaneId::check, LaneId::compute, this->lane(LaneId::compute).last(), Wait::check_after_unit);
   order(LaneId::check, LaneId::d2h, state.host_store, Wait::check_after_store);
   check.host = state.host;
-  check.device = address(state.place);
+  check.device = address(state);
   check.bytes = state.bytes;
   const auto compare = [](void* user_data) {
     auto* it = static_cast<ResidentCheck*>(user_data);
     if (std::memcmp(it->host, it->device, it->bytes) != 0) it->differs.store(true);
   };
-  void* memory = address(state.place);
+  void* memory = address(state);
   device_->access_begin(lane.stream(), memory, state.bytes);
   check.mark = state.last_check = lane.promise();
   try {

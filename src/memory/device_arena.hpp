@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "device/device.hpp"
 
@@ -14,15 +15,20 @@ class DeviceArena {
   // Throws Error(OUT_OF_MEMORY). No memory is taken for 0 bytes: base() is NULL.
   DeviceArena(std::shared_ptr<Device> device, std::uint64_t bytes);
   // Nothing on the device uses it any more.
-  ~DeviceArena();
+  virtual ~DeviceArena();
   DeviceArena(const DeviceArena&) = delete;
   DeviceArena& operator=(const DeviceArena&) = delete;
 
   [[nodiscard]] void* base() const noexcept { return base_; }
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] virtual std::uint64_t bytes() const noexcept { return bytes_; }
+  // False: memory went away and could not be taken again.
+  [[nodiscard]] virtual bool is_whole() const noexcept { return true; }
+
+ protected:
+  explicit DeviceArena(std::shared_ptr<Device> device) : device_(std::move(device)), bytes_(0) {}
+  std::shared_ptr<Device> device_;
 
  private:
-  std::shared_ptr<Device> device_;
   std::uint64_t bytes_;
   void* base_ = nullptr;
 };

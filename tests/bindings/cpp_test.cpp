@@ -248,4 +248,41 @@ TEST_F(HoistHpp, TimesAndPinnedMemory) {
   std::memset(host.data(), 1, host.bytes());
 }
 
+TEST(HoistHppGraph, CapturedStepsAreReplayedUnderOtherPlans) {
+  hoist::Device device("host:0?mode=threaded");
+  hoist::Stream stream(device);
+  hoist::Budget budget(device, hoist::BudgetOptions().set("budget", "50%").set("placement", "slots"));
+  hoist::Manager manager(device, budget);
+  const std::vector<std::uint8_t> bytes(8192, 1);
+  for (int u = 0; u < 4; ++u) {
+    const std::string name = "u" + std::to_string(u);
+    hoist::TensorDesc desc;
+    desc.name = name.c_str();
+    desc.bytes = bytes.size();
+    desc.host = const_cast<std::uint8_t*>(bytes.data());
+    desc.flags = HOIST_TENSOR_COPY;
+    static_cast<void>(manager.add_tensor(manager.add_unit(name), desc));
+  }
+  manager.commit();
+  const auto run = [&] {
+    hoist::Step step(manager, stream);
+    for (hoist_unit_t unit = 0; unit < 4; ++unit) static_cast<void>(step.unit(unit));
+    step.end();
+  };
+  for (int i = 0; i < 3; ++i) run();
+  hoist::capture_begin(stream);
+  run();
+  hoist::Graph graph = hoist::capture_end(stream);
+  for (double share : {0.75, 0.5}) {
+    for (int i = 0; i < 10; ++i) graph.launch(stream);
+    budget.set_share(share);
+  }
+  stream.wait();
+  EXPECT_EQ(20U, manager.replay_query().begun);
+  manager.replay_abort();
+  EXPECT_EQ(0U, manager.replay_query().aborted);
+  manager.replay_release();
+  EXPECT_EQ(HOIST_REPLAY_NONE, manager.replay_query().state);
+}
+
 }  // namespace

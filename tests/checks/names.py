@@ -6,8 +6,8 @@ import re
 import common
 import contract
 
-NOUNS = {"budget", "budget_options", "checkpoint", "device", "event", "host_memory", "log", "manager", "memory", "plan",
-         "plugin", "problem", "replan", "step", "stream", "tensor", "timing", "trace", "unit",
+NOUNS = {"budget", "budget_options", "capture", "checkpoint", "device", "event", "host_memory", "log", "manager", "memory", "plan",
+         "plugin", "problem", "replan", "replay", "step", "stream", "tensor", "timing", "trace", "unit",
          "effect", "engine", "frame", "graph", "group", "override", "pool", "scope", "sequence", "state", "token",
          "window", "gather"}
 VERBS = {"abort", "add", "alias", "begin", "bind", "check", "close", "commit", "create", "destroy", "drain", "end",

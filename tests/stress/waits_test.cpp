@@ -166,7 +166,9 @@ bool late_load_undoes_the_poison(Wait wait) {
   rig.residency().wait_all();
   Place place;
   place.offset = size;
-  const bool poisoned = static_cast<const std::uint8_t*>(rig.residency().address(place))[0] == 0xFF;
+  ItemState freed;
+  freed.place = place;
+  const bool poisoned = static_cast<const std::uint8_t*>(rig.residency().address(freed))[0] == 0xFF;
   return trial.ends_wrong() || !poisoned;
 }
 

@@ -87,6 +87,7 @@ void bind_step(py::module_& module);
 void bind_dlpack(py::module_& module);
 void bind_timing(py::module_& module);
 void bind_plan(py::module_& module);
+void bind_replay(py::module_& module);
 void bind_checkpoint(py::module_& module);
 void bind_effect(py::module_& module);
 

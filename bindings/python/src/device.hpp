@@ -86,11 +86,14 @@ class Stream {
   // Held until the stream has been waited for.
   void keep(std::unique_ptr<Buffer> buffer) { kept_.push_back(std::move(buffer)); }
   void submit_host(const py::object& function, double modelled_us, const py::args& arguments);
+  void capture_begin();
+  hoist::Graph capture_end();
 
  private:
   std::shared_ptr<Device> device_;
   hoist::Stream stream_;
   std::optional<std::uintptr_t> native_;
+  bool capturing_ = false;
   std::shared_ptr<Failure> failure_ = std::make_shared<Failure>();
   std::vector<std::unique_ptr<Buffer>> kept_;
 };

@@ -20,6 +20,7 @@ PYBIND11_MODULE(_hoist, module) {
   bind_dlpack(module);
   bind_timing(module);
   bind_plan(module);
+  bind_replay(module);
   bind_checkpoint(module);
   bind_effect(module);
 }

@@ -149,14 +149,42 @@ void Stream::wait() {
   failure_->raise_and_clear();
 }
 
+void Stream::capture_begin() {
+  hoist::Stream& target = checked();
+  without_gil([&] { hoist::capture_begin(target); });
+  capturing_ = true;
+}
+
+hoist::Graph Stream::capture_end() {
+  capturing_ = false;
+  hoist::Stream& target = stream_;
+  return without_gil([&] { return hoist::capture_end(target); });
+}
+
 void Stream::submit_host(const py::object& function, double modelled_us, const py::args& arguments) {
+  if (capturing_) {
+    raise(HOIST_ERROR_UNSUPPORTED, "hoist.Stream.submit_host", "a Python function runs once, a graph again and again",
+          "capture compute of the device's own");
+  }
   auto job = std::make_unique<Job>(function, arguments, failure_);
   hoist::Stream& target = checked();
   without_gil([&] { target.submit_host(Job::run, job.get(), modelled_us); });
   static_cast<void>(job.release());  // it frees itself when it has run
 }
 
+static void bind_graphs(py::module_& module) {
+  py::class_<hoist::Graph>(module, "Graph", "Captured work, ready to be launched.")
+      .def(
+          "launch",
+          [](hoist::Graph& graph, Stream& stream) {
+            hoist::Stream& target = stream.checked();
+            without_gil([&] { graph.launch(target); });
+          },
+          py::arg("stream"), "Submits the graph's work to the stream.");
+}
+
 void bind_stream(py::module_& module) {
+  bind_graphs(module);
   py::class_<Stream, std::shared_ptr<Stream>>(module, "Stream", "A queue of work that runs in order on a device.")
       .def(py::init([](const std::shared_ptr<Device>& device) {
              return std::make_shared<Stream>(device, hoist::Stream(device->get()));
@@ -173,6 +201,8 @@ void bind_stream(py::module_& module) {
             without_gil([&] { target.wait_event(event); });
           },
           py::arg("event"), "Makes the stream wait, on the device, for a recorded event.")
+      .def("capture_begin", &Stream::capture_begin, "From here on the stream's work goes into a graph.")
+      .def("capture_end", &Stream::capture_end, "Ends the capture, on failure too; gives the Graph.")
       .def("submit_copy", submit_copy, py::arg("kind"), py::arg("dst"), py::arg("src"),
            "Submits a copy between a buffer and a TensorView or Memory of equal size. The buffer is held until\n"
            "the stream has been waited for; it must not change before the copy has run.")

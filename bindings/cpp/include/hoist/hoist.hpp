@@ -8,6 +8,7 @@
 #include "hoist/dlpack.hpp"
 #include "hoist/effect.hpp"
 #include "hoist/error.hpp"
+#include "hoist/graph.hpp"
 #include "hoist/manager.hpp"
 #include "hoist/plan.hpp"
 #include "hoist/step.hpp"

@@ -6,6 +6,7 @@
 
 #include "hoist/budget.h"
 #include "hoist/device.hpp"
+#include "hoist/graph.h"
 #include "hoist/handle.hpp"
 #include "hoist/manager.h"
 #include "hoist/timing.h"
@@ -96,6 +97,16 @@ class Manager : public detail::Handle<hoist_manager_t, hoist_manager_destroy> {
     check(hoist_manager_query(get(), &status));
     return status;
   }
+
+  // Replays of steps that were captured.
+  [[nodiscard]] hoist_replay_status_t replay_query() {
+    hoist_replay_status_t status{};
+    status.struct_size = sizeof status;
+    check(hoist_replay_query(get(), &status));
+    return status;
+  }
+  void replay_abort() { check(hoist_replay_abort(get())); }  // from any thread
+  void replay_release() { check(hoist_replay_release(get())); }
 
   void trace_begin(std::uint64_t event_limit) { check(hoist_trace_begin(get(), event_limit)); }
   void trace_end(const std::string& path) { check(hoist_trace_end(get(), path.c_str())); }

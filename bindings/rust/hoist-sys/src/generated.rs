@@ -371,6 +371,17 @@ impl hoist_switch_t {
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct hoist_switch_t(pub ::core::ffi::c_uint);
+impl hoist_placement_t {
+    pub const HOIST_PLACEMENT_DEFAULT: hoist_placement_t = hoist_placement_t(0);
+    pub const HOIST_PLACEMENT_ARENA: hoist_placement_t = hoist_placement_t(1);
+    pub const HOIST_PLACEMENT_SLOTS: hoist_placement_t = hoist_placement_t(2);
+    pub const HOIST_PLACEMENT_FORCE_32: hoist_placement_t = hoist_placement_t(
+        2147483647,
+    );
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct hoist_placement_t(pub ::core::ffi::c_uint);
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct hoist_budget_options_t {
@@ -382,12 +393,13 @@ pub struct hoist_budget_options_t {
     pub run_ahead_steps: u32,
     pub plan_effort: u32,
     pub trust: hoist_switch_t,
+    pub placement: hoist_placement_t,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
     [
         "Size of hoist_budget_options_t",
-    ][::core::mem::size_of::<hoist_budget_options_t>() - 48usize];
+    ][::core::mem::size_of::<hoist_budget_options_t>() - 56usize];
     [
         "Alignment of hoist_budget_options_t",
     ][::core::mem::align_of::<hoist_budget_options_t>() - 8usize];
@@ -415,6 +427,9 @@ const _: () = {
     [
         "Offset of field: hoist_budget_options_t::trust",
     ][::core::mem::offset_of!(hoist_budget_options_t, trust) - 44usize];
+    [
+        "Offset of field: hoist_budget_options_t::placement",
+    ][::core::mem::offset_of!(hoist_budget_options_t, placement) - 48usize];
 };
 impl Default for hoist_budget_options_t {
     fn default() -> Self {
@@ -851,20 +866,6 @@ extern "C" {
         out_status: *mut hoist_sequence_status_t,
     ) -> hoist_status_t;
 }
-extern "C" {
-    pub fn hoist_host_memory_create(
-        device: *mut hoist_device_t,
-        bytes: u64,
-        out_memory: *mut *mut ::core::ffi::c_void,
-        out_pinned: *mut ::core::ffi::c_int,
-    ) -> hoist_status_t;
-}
-extern "C" {
-    pub fn hoist_host_memory_destroy(
-        device: *mut hoist_device_t,
-        memory: *mut ::core::ffi::c_void,
-    );
-}
 #[repr(C)]
 #[derive(Debug)]
 pub struct hoist_manager_t {
@@ -1152,6 +1153,125 @@ extern "C" {
         manager: *const hoist_manager_t,
         out_status: *mut hoist_budget_status_t,
     ) -> hoist_status_t;
+}
+#[repr(C)]
+#[derive(Debug)]
+pub struct hoist_graph_t {
+    _unused: [u8; 0],
+}
+extern "C" {
+    pub fn hoist_capture_begin(stream: *mut hoist_stream_t) -> hoist_status_t;
+}
+extern "C" {
+    pub fn hoist_capture_end(
+        stream: *mut hoist_stream_t,
+        out_graph: *mut *mut hoist_graph_t,
+    ) -> hoist_status_t;
+}
+extern "C" {
+    pub fn hoist_graph_launch(
+        graph: *mut hoist_graph_t,
+        stream: *mut hoist_stream_t,
+    ) -> hoist_status_t;
+}
+extern "C" {
+    pub fn hoist_graph_destroy(graph: *mut hoist_graph_t);
+}
+impl hoist_replay_state_t {
+    pub const HOIST_REPLAY_NONE: hoist_replay_state_t = hoist_replay_state_t(0);
+    pub const HOIST_REPLAY_OPEN: hoist_replay_state_t = hoist_replay_state_t(1);
+    pub const HOIST_REPLAY_HELD: hoist_replay_state_t = hoist_replay_state_t(2);
+    pub const HOIST_REPLAY_STARVED: hoist_replay_state_t = hoist_replay_state_t(3);
+    pub const HOIST_REPLAY_FORCE_32: hoist_replay_state_t = hoist_replay_state_t(
+        2147483647,
+    );
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct hoist_replay_state_t(pub ::core::ffi::c_uint);
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct hoist_replay_status_t {
+    pub struct_size: usize,
+    pub state: hoist_replay_state_t,
+    pub placement: hoist_placement_t,
+    pub captures: u64,
+    pub begun: u64,
+    pub ended: u64,
+    pub aborted: u64,
+    pub last_us: f64,
+    pub reason: *const ::core::ffi::c_char,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    [
+        "Size of hoist_replay_status_t",
+    ][::core::mem::size_of::<hoist_replay_status_t>() - 64usize];
+    [
+        "Alignment of hoist_replay_status_t",
+    ][::core::mem::align_of::<hoist_replay_status_t>() - 8usize];
+    [
+        "Offset of field: hoist_replay_status_t::struct_size",
+    ][::core::mem::offset_of!(hoist_replay_status_t, struct_size) - 0usize];
+    [
+        "Offset of field: hoist_replay_status_t::state",
+    ][::core::mem::offset_of!(hoist_replay_status_t, state) - 8usize];
+    [
+        "Offset of field: hoist_replay_status_t::placement",
+    ][::core::mem::offset_of!(hoist_replay_status_t, placement) - 12usize];
+    [
+        "Offset of field: hoist_replay_status_t::captures",
+    ][::core::mem::offset_of!(hoist_replay_status_t, captures) - 16usize];
+    [
+        "Offset of field: hoist_replay_status_t::begun",
+    ][::core::mem::offset_of!(hoist_replay_status_t, begun) - 24usize];
+    [
+        "Offset of field: hoist_replay_status_t::ended",
+    ][::core::mem::offset_of!(hoist_replay_status_t, ended) - 32usize];
+    [
+        "Offset of field: hoist_replay_status_t::aborted",
+    ][::core::mem::offset_of!(hoist_replay_status_t, aborted) - 40usize];
+    [
+        "Offset of field: hoist_replay_status_t::last_us",
+    ][::core::mem::offset_of!(hoist_replay_status_t, last_us) - 48usize];
+    [
+        "Offset of field: hoist_replay_status_t::reason",
+    ][::core::mem::offset_of!(hoist_replay_status_t, reason) - 56usize];
+};
+impl Default for hoist_replay_status_t {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+extern "C" {
+    pub fn hoist_replay_query(
+        manager: *mut hoist_manager_t,
+        out_status: *mut hoist_replay_status_t,
+    ) -> hoist_status_t;
+}
+extern "C" {
+    pub fn hoist_replay_abort(manager: *mut hoist_manager_t) -> hoist_status_t;
+}
+extern "C" {
+    pub fn hoist_replay_release(manager: *mut hoist_manager_t) -> hoist_status_t;
+}
+extern "C" {
+    pub fn hoist_host_memory_create(
+        device: *mut hoist_device_t,
+        bytes: u64,
+        out_memory: *mut *mut ::core::ffi::c_void,
+        out_pinned: *mut ::core::ffi::c_int,
+    ) -> hoist_status_t;
+}
+extern "C" {
+    pub fn hoist_host_memory_destroy(
+        device: *mut hoist_device_t,
+        memory: *mut ::core::ffi::c_void,
+    );
 }
 #[repr(C)]
 #[derive(Debug)]

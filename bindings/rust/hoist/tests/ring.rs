@@ -262,3 +262,26 @@ fn devices_are_described_and_plugins_named() {
     let error = plugin_load("/nowhere/libnpu.so").unwrap_err();
     assert!(error.to_string().contains("'/nowhere/libnpu.so'"), "{error}");
 }
+
+#[test]
+fn captured_steps_are_replayed() {
+    let mut ring = ring();
+    for _ in 0..4 {
+        ring.step(|_| Ok(())).unwrap();
+    }
+    // SAFETY: nothing is submitted but the step's own work.
+    unsafe { ring.stream.capture_begin() }.unwrap();
+    ring.step(|_| Ok(())).unwrap();
+    let mut graph = ring.stream.capture_end().unwrap();
+    for _ in 0..10 {
+        graph.launch(&ring.stream).unwrap();
+    }
+    assert_eq!(ring.manager.replan(None).unwrap_err().code, Code::HOIST_ERROR_INVALID_STATE);
+    ring.stream.wait().unwrap();
+    let status = ring.manager.replay_status().unwrap();
+    assert_eq!((status.captures, status.begun, status.aborted), (1, 10, 0));
+    assert_eq!((status.state, status.placement), (ReplayState::HOIST_REPLAY_OPEN, Placement::HOIST_PLACEMENT_ARENA));
+    ring.manager.replay_abort().unwrap();
+    ring.manager.replay_release().unwrap();
+    ring.manager.replan(None).unwrap();
+}

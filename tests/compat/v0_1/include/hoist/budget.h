@@ -27,6 +27,16 @@ typedef enum hoist_switch_t {
   HOIST_SWITCH_FORCE_32 = 0x7fffffff /**< Fixes the size of the enum. */
 } hoist_switch_t;
 
+/** Where tensors lie on the device. @since 0.1 */
+typedef enum hoist_placement_t {
+  HOIST_PLACEMENT_DEFAULT = 0,          /**< What the environment says, else in an arena. */
+  HOIST_PLACEMENT_ARENA = 1,            /**< Where the plan says; the same in every step of one plan. */
+  HOIST_PLACEMENT_SLOTS = 2,            /**< At one address each from commit to destroy; memory is mapped behind it in
+                                             whole blocks, so small, shared and written tensors stay. Where the device
+                                             maps no addresses: in an arena, which is logged. */
+  HOIST_PLACEMENT_FORCE_32 = 0x7fffffff /**< Fixes the size of the enum. */
+} hoist_placement_t;
+
 /** hoist_budget_options_t::profile_steps for none: serve with the first plan's guesses. @since 0.1 */
 #define HOIST_PROFILE_STEPS_NONE 0xffffffffu
 
@@ -46,11 +56,13 @@ typedef struct hoist_budget_options_t {
   uint32_t run_ahead_steps;    /**< Steps that may be submitted ahead of the device; step begin waits beyond. 0: 2. */
   uint32_t plan_effort;        /**< Iterations of the planner's search; 0: the planner's default. */
   hoist_switch_t trust;        /**< Trust mode: poison freed places, check resident bytes and handles. Key "trust". */
+  hoist_placement_t placement; /**< Where tensors lie: key "placement", "arena" or "slots". In slots a share is of the
+                                    bytes in whole blocks. */
 } hoist_budget_options_t;
 
 /** Initialiser: all defaults. @since 0.1 */
 #define HOIST_BUDGET_OPTIONS_INIT \
-  { sizeof(hoist_budget_options_t), 0, 0.0, 0, 0, 0, 0, HOIST_SWITCH_DEFAULT }
+  { sizeof(hoist_budget_options_t), 0, 0.0, 0, 0, 0, 0, HOIST_SWITCH_DEFAULT, HOIST_PLACEMENT_DEFAULT }
 
 /**
  * @brief Makes all defaults, for callers without the macro.

@@ -204,23 +204,24 @@ TEST(Graphs, SlotsServeStepsAtAddressesThatStay) {
 }
 
 // Nothing waits between launches, and plans change while replays are queued.
-TEST(Graphs, AThousandReplaysAndTenPlans) {
+TEST(Graphs, ReplaysAndTenPlans) {
   Rig rig("mode=threaded&copy_delay_us=20&seed=3", "slots", "50%");
   rig.warm_up();
   hoist_graph_t* graph = rig.capture();
   const std::uint64_t before = rig.runs;
+  const int launches = std::getenv("HOIST_TEST_ALL") != nullptr ? 100 : 20;  // a plan
   for (int plan = 0; plan < 10; ++plan) {
-    rig.launch(graph, 100);
+    rig.launch(graph, launches);
     OK(hoist_budget_set(rig.budget_, 0, plan % 3 == 0 ? 0.8 : plan % 3 == 1 ? 0.45 : 0.6));
     hoist_replan_status_t replan = HOIST_REPLAN_STATUS_INIT;
     OK(hoist_replan_query(rig.manager, &replan));
     EXPECT_EQ(HOIST_REPLAN_APPLIED, replan.state) << replan.reason;
   }
   OK(hoist_stream_wait(rig.stream));
-  EXPECT_EQ(1000U * Rig::units, rig.runs - before);
+  EXPECT_EQ(10U * static_cast<unsigned>(launches) * Rig::units, rig.runs - before);
   EXPECT_EQ(0U, rig.wrong);
   const hoist_replay_status_t status = rig.replays();
-  EXPECT_EQ(1000U, status.begun);
+  EXPECT_EQ(10U * static_cast<unsigned>(launches), status.begun);
   EXPECT_EQ(0U, status.aborted);
   EXPECT_EQ(HOIST_REPLAY_OPEN, status.state);
   EXPECT_EQ(HOIST_PLACEMENT_SLOTS, status.placement);

@@ -221,4 +221,19 @@ void Budget::forget_replays() {
   graphs_.reset();
 }
 
+// Their graphs name units and places that go.
+void Budget::end_replays() noexcept {
+  if (!graphs_) return;
+  if (graphs_->captures != 0 && !members_.empty()) {
+    log(HOIST_LOG_WARNING, "a manager left its budget: graphs that were captured must not be launched any more");
+  }
+  graphs_->capturing = false;
+  try {
+    forget_replays();
+  } catch (const std::exception& error) {
+    log(HOIST_LOG_ERROR, "graphs failed as a manager left its budget: ", error.what());
+  }
+  graphs_.reset();
+}
+
 }  // namespace hoist

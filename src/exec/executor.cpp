@@ -232,7 +232,7 @@ void Executor::attempt(std::uint32_t item, const Op& op) {
 // Transients leave before the ops that take their places.
 void Executor::finish(const Position& position, bool ran) {
   let_go(position, ran);
-  residency_.batch_loads(true);
+  residency_.batch_loads(position.batches);
   std::int32_t group = -1;
   for (std::uint32_t index = position.ops.first; index < position.ops.last; ++index) {
     const ProgramOp& op = program_->ops[index];

@@ -129,6 +129,15 @@ class Compiler {
     return expiring;
   }
 
+  [[nodiscard]] std::uint32_t small_loads(const Range& ops) const {
+    std::uint32_t count = 0;
+    for (std::uint32_t index = ops.first; index < ops.last; ++index) {
+      const ProgramOp& op = program_.ops[index];
+      if (op.kind == plan::OpKind::load && problem_.items[op.item].bytes <= small_load) ++count;
+    }
+    return count;
+  }
+
   void build_positions() {
     program_.positions.resize(order_.size());
     const std::vector<std::vector<Expiry>> expiring = expiries();
@@ -139,6 +148,7 @@ class Compiler {
       position.ops.first = op;
       while (op < plan_.ops.size() && plan_.ops[op].after <= static_cast<std::int32_t>(p)) ++op;
       position.ops.last = op;
+      position.batches = small_loads(position.ops) >= batch_of_loads;
       position.expiring.first = static_cast<std::uint32_t>(program_.expiring.size());
       program_.expiring.insert(program_.expiring.end(), expiring[p].begin(), expiring[p].end());
       position.expiring.last = static_cast<std::uint32_t>(program_.expiring.size());

@@ -13,6 +13,10 @@ namespace hoist {
 
 inline constexpr std::uint32_t no_index = 0xffffffffU;
 
+// A larger copy is no cheaper in a batch, nor are fewer.
+inline constexpr std::uint64_t small_load = std::uint64_t{1} << 20;
+inline constexpr std::uint32_t batch_of_loads = 16;
+
 // Bytes of the arena, and the pieces that they are made of. A place of no bytes has no pieces.
 struct Place {
   std::uint64_t offset = 0;
@@ -53,6 +57,7 @@ struct Position {
   std::uint32_t unit = 0;
   Range ops;
   Range expiring;
+  bool batches = false;  // enough small loads that one batch of them is cheaper than a call each
 };
 
 struct ResidentItem {

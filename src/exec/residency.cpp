@@ -130,9 +130,7 @@ void Residency::copy_in(std::uint32_t item, Reason reason) {
   order(LaneId::h2d, LaneId::late_poison, freed.late_poison, Wait::load_after_poison);
   order(LaneId::h2d, LaneId::d2h, state.host_store, Wait::load_after_own_store);
   if (copies_.on()) copies_.begin(h2d);
-  // Beyond it a copy is no cheaper in a batch.
-  constexpr std::uint64_t small = std::uint64_t{1} << 20;
-  if (batching_ && state.bytes <= small && !copies_.on() && device_->has(HOIST_CAPABILITY_BATCH)) {
+  if (batching_ && state.bytes <= small_load && !copies_.on() && device_->has(HOIST_CAPABILITY_BATCH)) {
     h2d.defer(address(state), state.host, state.bytes);
   } else {
     h2d.flush();

@@ -58,11 +58,13 @@ void bind_replay(py::module_& module) {
       .def_readonly("aborted", &ReplayStatus::aborted, "Let go without their bytes.")
       .def_readonly("last_us", &ReplayStatus::last_us, "From one replay's begin to the next one's.")
       .def_readonly("reason", &ReplayStatus::reason, "What the device said last, or \"\".");
-  const py::object manager = module.attr("Manager");
-  add_method(manager, "replay_query", query, "How replays of captured steps stand; waits for none.");
-  add_method(manager, "replay_abort", abort_replays,
-             "From any thread: lets replays go that wait for bytes that do not come.");
-  add_method(manager, "replay_release", forget, "Says that no graph with a step of this budget is launched any more.");
+  py::object manager = module.attr("Manager");
+  const auto add_method = [&](const char* name, auto call, const char* doc) {
+    py::setattr(manager, name, py::cpp_function(call, py::name(name), py::is_method(manager), doc));
+  };
+  add_method("replay_query", query, "How replays of captured steps stand; waits for none.");
+  add_method("replay_abort", abort_replays, "From any thread: lets replays go that wait for bytes that do not come.");
+  add_method("replay_release", forget, "Says that no graph with a step of this budget is launched any more.");
 }
 
 }  // namespace hoist_python

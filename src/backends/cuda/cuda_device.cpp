@@ -222,7 +222,7 @@ Stream* CudaDevice::stream_wrap(void* native) {
          text("stream ", native, " belongs to another device or context than cuda:", index_),
          "give a stream of the device's primary context, which the CUDA runtime uses");
   }
-  return new Stream{handle, false, false, context_};
+  return new Stream{handle, false, context_};
 }
 
 void CudaDevice::stream_destroy(Stream* stream) {

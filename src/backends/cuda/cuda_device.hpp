@@ -19,7 +19,6 @@ namespace hoist_backend::cuda {
 struct Stream {
   CUstream handle = nullptr;
   bool owned = false;           // else the user's; null is their legacy stream
-  bool captured = false;        // between our capture_begin and capture_end
   CUcontext context = nullptr;  // that calls about it are made in
   bool captured = false;        // by capture_begin; whether the user captures theirs is asked
 };

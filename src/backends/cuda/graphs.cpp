@@ -71,7 +71,6 @@ void CudaDevice::capture_begin(Stream& stream) {
 
 Graph* CudaDevice::capture_end(Stream& stream) {
   require(HOIST_CAPABILITY_GRAPH, "graphs");
-  stream.captured = false;
   const Current current(stream.context);
   auto graph = std::make_unique<Graph>();
   stream.captured = false;  // however it ends

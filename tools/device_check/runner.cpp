@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -24,8 +25,6 @@ namespace {
 
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
-
-constexpr std::size_t place_bytes = 64;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
@@ -143,11 +142,11 @@ class Watch {
  public:
   Watch(const Target& target, const RunOptions& options, Report& report, const std::function<void(int, int)>& progress)
       : target_(target), options_(options), report_(report), progress_(progress) {
-    void* shared = mmap(nullptr, place_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* shared = mmap(nullptr, sizeof(SlotPlace), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) throw std::runtime_error("no memory to share with a child");
-    place_ = static_cast<char*>(shared);
+    place_ = new (shared) SlotPlace(nullptr);
   }
-  ~Watch() { munmap(place_, place_bytes); }
+  ~Watch() { munmap(place_, sizeof(SlotPlace)); }
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
@@ -164,7 +163,7 @@ class Watch {
     if (worker < 0) throw std::runtime_error("no child process");
     if (worker == 0) {
       close(ends[0]);
-      set_slot_place(place_, place_bytes);
+      set_slot_place(place_);
       work(target_, options_, report_.results, next_, ends[1]);
     }
     close(ends[1]);
@@ -226,7 +225,7 @@ class Watch {
     result.words = hung                  ? "hung"
                    : WIFSIGNALED(status) ? std::string("crashed: ") + strsignal(WTERMSIG(status))
                                          : "ended the process with status " + std::to_string(WEXITSTATUS(status));
-    if (place_[0] != '\0') result.words += std::string("; the slot called last is ") + place_;
+    if (const char* slot = place_->load()) result.words += std::string("; the slot called last is ") + slot;
     progress_(static_cast<int>(next_), static_cast<int>(report_.results.size()));
   }
 
@@ -234,7 +233,7 @@ class Watch {
   const RunOptions& options_;
   Report& report_;
   const std::function<void(int, int)>& progress_;
-  char* place_ = nullptr;  // where the worker leaves the name of the slot that it calls
+  SlotPlace* place_ = nullptr;  // where the worker leaves the name of the slot that it calls
   std::size_t next_ = 0;
   std::optional<std::size_t> running_;
   std::string pending_;

@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 
 #include <chrono>
-#include <cstring>
 #include <thread>
 #include <utility>
 
@@ -14,8 +13,7 @@
 namespace device_check {
 namespace {
 
-char* slot_place = nullptr;
-std::size_t slot_place_bytes = 0;
+SlotPlace* slot_place = nullptr;
 
 void error_set(hoist_status_t code, const char* message, const char*) {
   Subject::said() = {code, message == nullptr ? "" : message};
@@ -43,10 +41,7 @@ hoist_device_ops_t table_of(const std::string& path) {
 
 }  // namespace
 
-void set_slot_place(char* place, std::size_t bytes) {
-  slot_place = place;
-  slot_place_bytes = bytes;
-}
+void set_slot_place(SlotPlace* place) { slot_place = place; }
 
 void require(bool condition, const std::string& words) {
   if (!condition) throw Failure(words);
@@ -76,7 +71,7 @@ Said& Subject::said() {
 }
 
 void Subject::note(const char* name, bool there) {
-  if (slot_place != nullptr) std::strncpy(slot_place, name, slot_place_bytes - 1);
+  if (slot_place != nullptr) slot_place->store(name, std::memory_order_relaxed);
   said() = {};
   if (!there) throw Failure(std::string("slot ") + name + " is NULL");
 }

@@ -29,8 +29,10 @@ struct Target {
   std::string options;  // "memory=1GiB"
 };
 
-// The name of the slot that is being called, where the process that watches can read it after a crash.
-void set_slot_place(char* place, std::size_t bytes);
+// Where the name of the slot that is being called is left: in memory that is shared with the process that watches,
+// which has the same literals at the same addresses.
+using SlotPlace = std::atomic<const char*>;
+void set_slot_place(SlotPlace* place);
 
 // What the device said by error_set on this thread since the last call of a slot.
 struct Said {

@@ -54,7 +54,7 @@ void run(const hoist_effect_desc_t& effect, const std::string& name, hoist_strea
 }
 
 std::string name_of(const char* name) {
-  const std::string given = &required(name, "name");
+  std::string given = &required(name, "name");
   if (given.empty()) fail(HOIST_ERROR_INVALID_ARGUMENT, "name is empty", "give a name, which errors will tell");
   return given;
 }

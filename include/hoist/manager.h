@@ -117,7 +117,8 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_manager_add_unit(hoist_manager_t*
                                                                 hoist_unit_t* out_unit) HOIST_NOEXCEPT;
 
 /**
- * @brief Says how many bytes of device memory of the user's own a unit needs beside its tensors, within the budget.
+ * @brief Says how many bytes of device memory of the user's own a unit needs beside its tensors, within the budget:
+ *        the budget keeps the largest free, rounded up to the device's alignment.
  * @return HOIST_OK; HOIST_ERROR_NOT_FOUND for an unknown unit; HOIST_ERROR_INVALID_STATE after commit;
  *         HOIST_ERROR_BUSY.
  * @externsync @nonblocking @since 0.1

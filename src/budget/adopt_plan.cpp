@@ -45,7 +45,7 @@ void require_same_item(const plan::Item& own, const plan::Item& given) {
 
 // By number in `given`: the number in `own`.
 std::vector<std::uint32_t> match_items(const plan::Problem& own, const plan::Problem& given) {
-  const std::vector<std::uint32_t> to_own = plan::numbers_in(own, given);
+  std::vector<std::uint32_t> to_own = plan::numbers_in(own, given);
   for (std::size_t index = 0; index < to_own.size(); ++index) {
     const plan::Item& item = given.items[index];
     if (to_own[index] == UINT32_MAX) {

@@ -2,6 +2,7 @@
 // What joined the budget: units, items, uses. From it problems are made, for any order of units.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <unordered_set>
@@ -32,7 +33,10 @@ class Catalog {
   std::uint32_t add_item(const CatalogItem& item);
   void add_use(std::uint32_t unit, std::uint32_t item, plan::Mode mode);
   [[nodiscard]] bool uses(std::uint32_t unit, std::uint32_t item) const;
-  void set_workspace(std::uint32_t unit, std::uint64_t bytes) { units_.at(unit).workspace_bytes = bytes; }
+  // In whole alignments, as everything that shares the budget; more than can be planned is refused at the commit.
+  void set_workspace(std::uint32_t unit, std::uint64_t bytes) {
+    units_.at(unit).workspace_bytes = std::max(bytes, round_up(bytes, alignment_));
+  }
   // Forgets these units and items; `unit_ids` and `item_ids` get the new number of each old one, or no_index.
   void remove(const std::vector<bool>& units, const std::vector<bool>& items, std::vector<std::uint32_t>& unit_ids,
               std::vector<std::uint32_t>& item_ids);

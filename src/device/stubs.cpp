@@ -34,16 +34,18 @@ struct Stub<void (*)(Arguments...)> {
 
 // Visits (name, member, since, need) of every slot.
 template <typename Visitor>
-void for_each_slot(Visitor&& visit) {
+constexpr void for_each_slot(Visitor&& visit) {
 #define HOIST_SLOT(slot, since, need) visit(#slot, &hoist_device_ops_t::slot, since, need);
   HOIST_DEVICE_SLOTS(HOIST_SLOT)
 #undef HOIST_SLOT
 }
 
-#define HOIST_SLOT(slot, since, need) +1
-constexpr std::size_t slot_count = 0 HOIST_DEVICE_SLOTS(HOIST_SLOT);
-#undef HOIST_SLOT
-static_assert(sizeof(hoist_device_ops_t) == offsetof(hoist_device_ops_t, count) + slot_count * sizeof(void*),
+constexpr std::size_t count_slots() {
+  std::size_t count = 0;
+  for_each_slot([&count](const char*, auto, auto, auto) { ++count; });
+  return count;
+}
+static_assert(sizeof(hoist_device_ops_t) == offsetof(hoist_device_ops_t, count) + count_slots() * sizeof(void*),
               "a slot was added: list it in slots.hpp");
 
 // A level ends with its last slot; a later one only appends.

@@ -60,6 +60,20 @@ static void test_workspace_outside_order(const device_t* on) {
   finish(&model, budget);
 }
 
+/* All bytes fit beside a workspace of any size: nothing moves after the first step. */
+static void test_odd_workspace(const device_t* on) {
+  static model_t model;
+  hoist_budget_t* budget = create_budget(on, 0);
+  build(&model, on, budget, most_units);
+  OK(hoist_manager_set_workspace(model.manager, 2, 1));
+  OK(hoist_manager_commit(model.manager));
+  steps(&model, 5, on->stream);
+  const uint64_t moved = status_of(budget).h2d_bytes;
+  steps(&model, 3, on->stream);
+  CHECK(status_of(budget).h2d_bytes == moved && status_of(budget).phase == HOIST_PHASE_SERVING);
+  finish(&model, budget);
+}
+
 static void test_shrink(const device_t* on) {
   static model_t model;
   uint64_t before = 0;
@@ -370,6 +384,7 @@ int main(void) {
   device_t on = open_device("host:0?mode=threaded&memory=64MiB");
   test_set_and_request(&on);
   test_workspace_outside_order(&on);
+  test_odd_workspace(&on);
   test_shrink(&on);
   test_smaller_plan(&on);
   test_pinned_limit(&on);

@@ -133,7 +133,7 @@ static void test_a_manager_leaves(void) {
   close_device(&on);
 }
 
-static double bytes_per_us(const hoist_manager_t* manager) {
+static double bytes_per_us(hoist_manager_t* manager) {
   hoist_problem_t* problem = NULL;
   static char json[1 << 16];
   size_t bytes = sizeof json;

@@ -15,7 +15,7 @@ namespace {
 
 // A process of its own: the loader's services must not take the place of those that listen here.
 std::string accepted(Subject& subject) {
-  const Target target = subject.target();
+  const Target& target = subject.target();
   if (target.plugin.empty()) return "is registered with hoist";
   const std::string words = in_child(
       [&]() -> std::string {

@@ -12,14 +12,9 @@
 
 #include "hoist/hoist.h"
 #include "support/check.h"
+#include "support/test_device.h"
 
 enum { place = 4096, most_units = 8 };
-
-typedef struct {
-  hoist_device_t* device;
-  hoist_stream_t* stream;
-  hoist_stream_t* other;
-} device_t;
 
 typedef struct {
   _Alignas(4096) unsigned char bytes[most_units][place]; /* adopted: the host copies */
@@ -44,29 +39,6 @@ static inline void compute(void* user_data) {
     if (work->data[i] != work->before) atomic_fetch_add(&wrong_bytes, 1);
   }
   memset(work->data, work->before + 1, place);
-}
-
-/* HOIST_TEST_DEVICES names a device in the place of a threaded host device, as in support/in_place_of.hpp. */
-static inline device_t open_device(const char* name) {
-  static const char threaded[] = "host:0?mode=threaded";
-  const char* given = getenv("HOIST_TEST_DEVICES");
-  device_t on = {NULL, NULL, NULL};
-  char other[256];
-  if (given != NULL && strncmp(name, threaded, sizeof threaded - 1) == 0) {
-    const char* rest = name + sizeof threaded - 1;
-    snprintf(other, sizeof other, "%s%s%s", given, *rest == '&' ? "?" : "", *rest == '&' ? rest + 1 : rest);
-    name = other;
-  }
-  OK(hoist_device_open(name, &on.device));
-  OK(hoist_stream_create(on.device, &on.stream));
-  OK(hoist_stream_create(on.device, &on.other));
-  return on;
-}
-
-static inline void close_device(const device_t* on) {
-  hoist_stream_destroy(on->other);
-  hoist_stream_destroy(on->stream);
-  hoist_device_close(on->device);
 }
 
 static inline hoist_budget_t* create_budget(const device_t* on, uint64_t places) {

@@ -13,14 +13,9 @@
 
 #include "hoist/hoist.h"
 #include "support/check.h"
+#include "support/test_device.h"
 
 enum { tensor_bytes = 4096, units = 3 };
-
-typedef struct {
-  hoist_device_t* device;
-  hoist_stream_t* stream;
-  hoist_stream_t* other;
-} device_t;
 
 /* Unit 0 writes the activation, unit 1 adds to the state, unit 2 reads the activation; each reads its weight. */
 typedef struct {
@@ -305,17 +300,12 @@ static void test_fork(const device_t* on) {
 }
 
 int main(void) {
-  device_t on = {NULL, NULL, NULL};
-  OK(hoist_device_open("host:0?mode=threaded", &on.device));
-  OK(hoist_stream_create(on.device, &on.stream));
-  OK(hoist_stream_create(on.device, &on.other));
+  device_t on = open_device("host:0?mode=threaded");
   test_one_budget(&on);
   test_order(&on);
   test_busy(&on);
   test_two_managers(&on);
   test_fork(&on);
-  hoist_stream_destroy(on.other);
-  hoist_stream_destroy(on.stream);
-  hoist_device_close(on.device);
+  close_device(&on);
   return 0;
 }

@@ -150,8 +150,10 @@ hoist_budget_status_t public_status(Budget& budget) {
 }  // namespace hoist::capi
 
 hoist_status_t hoist_budget_options_init(hoist_budget_options_t* out_options) noexcept {
-  return guarded("hoist_budget_options_init",
-                 [&] { required(out_options, "out_options") = HOIST_BUDGET_OPTIONS_INIT; });
+  return guarded("hoist_budget_options_init", [&] {
+    const hoist_budget_options_t defaults = HOIST_BUDGET_OPTIONS_INIT;
+    write_struct(check_out(out_options, "out_options"), defaults);
+  });
 }
 
 hoist_status_t hoist_budget_options_set(hoist_budget_options_t* options, const char* key, const char* value) noexcept {

@@ -101,7 +101,7 @@ static void build(ring_t* ring, hoist_device_t* device, hoist_budget_t* budget, 
 }
 
 static hoist_budget_t* budget_of(hoist_device_t* device, const char* share) {
-  hoist_budget_options_t options;
+  hoist_budget_options_t options = {.struct_size = sizeof options};
   hoist_budget_t* budget;
   check(hoist_budget_options_init(&options));
   check(hoist_budget_options_set(&options, "budget", share));
@@ -168,7 +168,7 @@ static void read_back(ring_t* ring) {
 }
 
 static void refuse(hoist_device_t* device, void* adopted) {
-  hoist_budget_options_t options;
+  hoist_budget_options_t options = {.struct_size = sizeof options};
   check(hoist_budget_options_init(&options));
   expect(hoist_budget_options_set(&options, "bugdet", "50%") != HOIST_OK, "an unknown option is refused");
   print_error("unknown option");

@@ -175,7 +175,7 @@ class Smoke(unittest.TestCase):
         lib, seen = self.lib, []
         device = self.make(lib.hoist_device_open, b"host:0?mode=threaded")
         stream = self.make(lib.hoist_stream_create, device)
-        options = hoist_budget_options_t()
+        options = hoist_budget_options_t(c.sizeof(hoist_budget_options_t))  # shorter than the library's own
         self.check(lib.hoist_budget_options_init(c.byref(options)))
         self.check(lib.hoist_budget_options_set(c.byref(options), b"budget", b"50%"))
         budget = self.make(lib.hoist_budget_create, device, c.byref(options))

@@ -16,7 +16,10 @@ namespace hoist {
 
 // All defaults; fields may be set, or options by name.
 struct BudgetOptions : hoist_budget_options_t {
-  BudgetOptions() : hoist_budget_options_t() { check(hoist_budget_options_init(this)); }
+  BudgetOptions() : hoist_budget_options_t() {
+    struct_size = sizeof(hoist_budget_options_t);
+    check(hoist_budget_options_init(this));
+  }
   BudgetOptions& set(const std::string& key, const std::string& value) {
     check(hoist_budget_options_set(this, key.c_str(), value.c_str()));
     return *this;

@@ -17,8 +17,9 @@ pub struct BudgetOptions(sys::hoist_budget_options_t);
 impl BudgetOptions {
     /// All defaults.
     pub fn new() -> Result<Self> {
-        let mut options = Self(Default::default());
-        // SAFETY: the place is valid.
+        let struct_size = std::mem::size_of::<sys::hoist_budget_options_t>();
+        let mut options = Self(sys::hoist_budget_options_t { struct_size, ..Default::default() });
+        // SAFETY: the struct's size is set.
         check(unsafe { sys::hoist_budget_options_init(&mut options.0) })?;
         Ok(options)
     }

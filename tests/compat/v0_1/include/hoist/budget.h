@@ -66,8 +66,8 @@ typedef struct hoist_budget_options_t {
 
 /**
  * @brief Makes all defaults, for callers without the macro.
- * @param[out] out_options struct_size included.
- * @return HOIST_OK, or HOIST_ERROR_INVALID_ARGUMENT for NULL.
+ * @param[in,out] out_options struct_size is read, the rest written: never more than the caller has room for.
+ * @return HOIST_OK, or HOIST_ERROR_INVALID_ARGUMENT for NULL or a size that cannot be.
  * @threadsafe @nonblocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_budget_options_init(hoist_budget_options_t* out_options) HOIST_NOEXCEPT;

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -299,7 +300,19 @@ static void test_fork(const device_t* on) {
   hoist_budget_destroy(budget);
 }
 
+/* A program that was built when there were fewer options: nothing is written where it has no room. */
+static void test_options_of_old(void) {
+  hoist_budget_options_t options;
+  memset(&options, 0xaa, sizeof options);
+  options.struct_size = offsetof(hoist_budget_options_t, placement);
+  OK(hoist_budget_options_init(&options));
+  CHECK(options.budget_bytes == 0 && options.trust == HOIST_SWITCH_DEFAULT);
+  const unsigned char* bytes = (const unsigned char*)&options;
+  for (size_t i = options.struct_size; i < sizeof options; ++i) CHECK(bytes[i] == 0xaa);
+}
+
 int main(void) {
+  test_options_of_old();
   device_t on = open_device("host:0?mode=threaded");
   test_one_budget(&on);
   test_order(&on);

@@ -27,7 +27,7 @@ class hoist_error_t(c.Structure):
 class hoist_budget_options_t(c.Structure):
     _fields_ = [("struct_size", c.c_size_t), ("budget_bytes", c.c_uint64), ("budget_share", c.c_double),
                 ("pinned_limit_bytes", c.c_uint64), ("profile_steps", c.c_uint32), ("run_ahead_steps", c.c_uint32),
-                ("plan_effort", c.c_uint32), ("trust", c.c_int)]
+                ("plan_effort", c.c_uint32), ("trust", c.c_int), ("placement", c.c_int)]
 
 
 class hoist_manager_options_t(c.Structure):
@@ -175,7 +175,7 @@ class Smoke(unittest.TestCase):
         lib, seen = self.lib, []
         device = self.make(lib.hoist_device_open, b"host:0?mode=threaded")
         stream = self.make(lib.hoist_stream_create, device)
-        options = hoist_budget_options_t(c.sizeof(hoist_budget_options_t))  # shorter than the library's own
+        options = hoist_budget_options_t(c.sizeof(hoist_budget_options_t))
         self.check(lib.hoist_budget_options_init(c.byref(options)))
         self.check(lib.hoist_budget_options_set(c.byref(options), b"budget", b"50%"))
         budget = self.make(lib.hoist_budget_create, device, c.byref(options))

@@ -106,17 +106,24 @@ class SteadyTest : public testing::TestWithParam<const char*> {
   }
 
   template <typename Run>
-  void expect_no_allocation(const Run& run) {
-    device_->stream_wait(stream_);
-    const std::uint64_t pages = resident_pages();
+  std::uint64_t allocations_of(const Run& run) {
     allocations = 0;
     counting = true;
     run();
     device_->stream_wait(stream_);
     counting = false;
-    // The loader gives a plugin's thread-locals memory at their first touch, in whichever thread that is.
-    const bool plugin = std::getenv("HOIST_TEST_DEVICES") != nullptr;
-    EXPECT_LE(allocations.load(), plugin ? 8U : 0U);
+    return allocations.load();
+  }
+
+  template <typename Run>
+  void expect_no_allocation(const Run& run) {
+    device_->stream_wait(stream_);
+    const std::uint64_t pages = resident_pages();
+    std::uint64_t count = allocations_of(run);
+    // On the sample plugin one allocation was seen once in some 200 runs on a loaded machine; whose it was is not
+    // known. What belongs to the steady state would come in every thousand steps.
+    if (count != 0 && std::getenv("HOIST_TEST_DEVICES") != nullptr) count = allocations_of(run);
+    EXPECT_EQ(count, 0U);
     EXPECT_LE(resident_pages(), pages + 32);  // code that is touched for the first time
   }
 

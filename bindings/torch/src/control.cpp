@@ -1,31 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the Python side calls beside the ops, by ctypes. A failure is a status with hoist's error record, or -1 with
-// a text of the adapter's own.
-#include <exception>
+// What the Python side calls beside the ops.
+#include "control.hpp"
+
 #include <string>
 
 #include "model.hpp"
 
-#define HOIST_TORCH_API extern "C" __attribute__((visibility("default")))
+namespace hoist_torch {
 
-namespace {
-
-thread_local std::string failure;
-
-template <typename Call>
-int guarded(Call&& call) noexcept {
-  try {
-    call();
-    return 0;
-  } catch (const std::exception& error) {
-    failure = error.what();
-    return -1;
-  }
+std::string& failure() noexcept {
+  thread_local std::string text;
+  return text;
 }
 
-}  // namespace
+}  // namespace hoist_torch
 
-HOIST_TORCH_API const char* hoist_torch_failure() { return failure.c_str(); }
+using hoist_torch::guarded;
+
+HOIST_TORCH_API const char* hoist_torch_failure() { return hoist_torch::failure().c_str(); }
 
 HOIST_TORCH_API int hoist_torch_open(std::int64_t key, void* manager, void* device, std::int32_t device_type,
                                      std::int32_t device_index) {

@@ -9,6 +9,7 @@
 Everything stands on the C ABI of libhoist; here is glue alone.
 """
 
+from hoist.torch.effects import Effects as Effects
 from hoist.torch.load import load as load
 from hoist.torch.offload import manager as manager
 from hoist.torch.offload import offload as offload

@@ -60,6 +60,13 @@ def keep_in_graphs(op: torch._ops.OpOverload) -> None:
     torch.fx.node.has_side_effect(op)
 
 
+def register_ordered(op: torch._ops.OpOverload):
+    """Compilers keep the op and its order among its likes; a handle whose destroy() takes that back."""
+    from torch._higher_order_ops.effects import _EffectType, _register_effectful_op
+
+    return _register_effectful_op(op, _EffectType.ORDERED)
+
+
 def queue_after_backward(function) -> None:
     torch.autograd.Variable._execution_engine.queue_callback(function)
 
@@ -123,6 +130,7 @@ def registrations() -> list[tuple[str, str]]:
 
     look("stable ABI: tensors over memory with a deleter", "native", lambda: _libtorch().torch_from_blob)
     look("ops without results stay in graphs", "native", lambda: torch.fx.node.has_side_effect)
+    look("ordered effects", "native", lambda: __import__("hoist.torch.effects").torch.effects.registrations)
     look("inductor: lowering of fetch", "patched", lambda: lowerings()[torch.ops.hoist.fetch.default])
     look("inductor: pass that closes units", "patched", lambda: getattr(*inductor_passes()))
     look("end of a backward", "native", lambda: torch.autograd.Variable._execution_engine.queue_callback)

@@ -12,9 +12,9 @@ from hoist.torch import compat
 compat.require_version()
 _path = os.path.join(os.path.dirname(__file__), "libhoist_torch.so")
 torch.ops.load_library(_path)
-_library = ctypes.CDLL(_path)
-_library.hoist_torch_failure.restype = ctypes.c_char_p
-_library.hoist_torch_close.restype = None
+library = ctypes.CDLL(_path)
+library.hoist_torch_failure.restype = ctypes.c_char_p
+library.hoist_torch_close.restype = None
 
 ops = torch.ops.hoist
 step_begin = ops.step_begin.default
@@ -27,21 +27,21 @@ OPS = (step_begin, fetch, unit_end, step_end)
 _managers: "weakref.WeakValueDictionary[int, object]" = weakref.WeakValueDictionary()
 
 
-def _check(status: int) -> None:
+def check(status: int) -> None:
     if status != 0:
-        raise RuntimeError(_library.hoist_torch_failure().decode())
+        raise RuntimeError(library.hoist_torch_failure().decode())
 
 
 def open_model(key: int, manager, native_manager, native_device, device: torch.device) -> None:
     index = device.index if device.index is not None else 0 if device.type == "cuda" else -1
-    _check(_library.hoist_torch_open(ctypes.c_int64(key), ctypes.c_void_p(native_manager.pointer),
+    check(library.hoist_torch_open(ctypes.c_int64(key), ctypes.c_void_p(native_manager.pointer),
                                      ctypes.c_void_p(native_device.pointer), compat.device_number(device.type), index))
     _managers[key] = manager
 
 
 def close_model(key: int) -> None:
     _managers.pop(key, None)
-    _library.hoist_torch_close(ctypes.c_int64(key))
+    library.hoist_torch_close(ctypes.c_int64(key))
 
 
 def is_open(key: int) -> bool:
@@ -52,26 +52,26 @@ def add_leaf(key: int, unit: int, tensor: int, view: int, offset: int, like: tor
     """One more tensor that the unit gives out: shaped as `like`, `offset` bytes into the unit's view."""
     rank = like.dim()
     shape = ctypes.c_int64 * max(rank, 1)
-    _check(_library.hoist_torch_add_leaf(ctypes.c_int64(key), unit, tensor, view, ctypes.c_uint64(offset),
+    check(library.hoist_torch_add_leaf(ctypes.c_int64(key), unit, tensor, view, ctypes.c_uint64(offset),
                                          compat.dtype_number(like.dtype), rank, shape(*like.shape), shape(*like.stride())))
 
 
 def take(key: int) -> None:
     """Waits until no other thread is inside a step of the model, and keeps others out until this thread's step is over."""
-    _check(_library.hoist_torch_take(ctypes.c_int64(key)))
+    check(library.hoist_torch_take(ctypes.c_int64(key)))
 
 
 def abort(key: int) -> None:
-    _check(_library.hoist_torch_abort(ctypes.c_int64(key)))
+    check(library.hoist_torch_abort(ctypes.c_int64(key)))
 
 
 def forget_tensors(key: int) -> None:
-    _check(_library.hoist_torch_forget_tensors(ctypes.c_int64(key)))
+    check(library.hoist_torch_forget_tensors(ctypes.c_int64(key)))
 
 
 def counters(key: int) -> dict[str, int]:
     values = (ctypes.c_uint64 * 3)()
-    _check(_library.hoist_torch_counters(ctypes.c_int64(key), values))
+    check(library.hoist_torch_counters(ctypes.c_int64(key), values))
     return dict(zip(("steps", "fetches", "strays"), values))
 
 

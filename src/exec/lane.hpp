@@ -12,10 +12,10 @@
 
 namespace hoist {
 
-// The last three in trust mode only. Poison that waits for a store has a lane of its own, so that it never
-// holds up poison that does not; the same for checks.
-enum class LaneId : std::uint8_t { compute, h2d, d2h, poison, late_poison, check };
-inline constexpr std::size_t lane_count = 6;
+// The last four in trust mode only. Poison that waits for a store has a lane of its own, so that it never holds up
+// poison that does not, and so has poison whose store is older than one that the former waits for; the same for checks.
+enum class LaneId : std::uint8_t { compute, h2d, d2h, poison, late_poison, old_poison, check };
+inline constexpr std::size_t lane_count = 7;
 
 using Mark = std::uint64_t;  // 0: nothing to wait for
 

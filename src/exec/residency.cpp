@@ -93,6 +93,7 @@ Residency::Needs Residency::wait_marks(const Place& place) const noexcept {
     marks.d2h = std::max(marks.d2h, piece.d2h);
     marks.poison = std::max(marks.poison, piece.poison);
     marks.late_poison = std::max(marks.late_poison, piece.late_poison);
+    marks.old_poison = std::max(marks.old_poison, piece.old_poison);
   }
   return marks;
 }
@@ -128,6 +129,7 @@ void Residency::copy_in(std::uint32_t item, Reason reason) {
   order(LaneId::h2d, LaneId::d2h, freed.d2h, Wait::load_after_store);
   order(LaneId::h2d, LaneId::poison, freed.poison, Wait::load_after_poison);
   order(LaneId::h2d, LaneId::late_poison, freed.late_poison, Wait::load_after_poison);
+  order(LaneId::h2d, LaneId::old_poison, freed.old_poison, Wait::load_after_poison);
   order(LaneId::h2d, LaneId::d2h, state.host_store, Wait::load_after_own_store);
   if (copies_.on()) copies_.begin(h2d);
   if (batching_ && state.bytes <= small_load && !copies_.on() && device_->has(HOIST_CAPABILITY_BATCH)) {
@@ -140,7 +142,7 @@ void Residency::copy_in(std::uint32_t item, Reason reason) {
   state.last_load = mark;
   state.unread = true;
   for (std::uint32_t p = state.place.first_piece; p < state.place.last_piece; ++p) {
-    pieces_[p] = Piece{mark, 0, 0, 0, pieces_[p].owner};
+    pieces_[p] = Piece{mark, 0, 0, 0, 0, pieces_[p].owner};
   }
   ledger_.add(ledger_.h2d, reason, state.bytes);
   if (!copies_.on()) return;
@@ -185,12 +187,18 @@ void Residency::store(std::uint32_t item, Reason reason) {
   state.host_version = state.version;
 }
 
+// What is dropped earlier may be stored later: behind it, poison would wait for that store too.
+LaneId Residency::poison_lane(const ItemState& state, Mark store) const noexcept {
+  if (!state.unread && store == 0) return LaneId::poison;
+  const Mark awaited = waited_[static_cast<std::size_t>(LaneId::late_poison)][static_cast<std::size_t>(LaneId::d2h)];
+  return store < awaited ? LaneId::old_poison : LaneId::late_poison;
+}
+
 // Waits for as much as the next load of the place would, and for no more.
 void Residency::poison(const ItemState& state) {
   if (state.bytes == 0) return;
   const Mark d2h = wait_marks(state.place).d2h;
-  const bool late = state.unread || d2h != 0;
-  const LaneId id = late ? LaneId::late_poison : LaneId::poison;
+  const LaneId id = poison_lane(state, d2h);
   order(id, LaneId::compute, lane(LaneId::compute).last(), Wait::poison_after_unit);
   if (state.unread) order(id, LaneId::h2d, state.last_load, Wait::poison_after_load);
   order(id, LaneId::d2h, d2h, Wait::poison_after_store);
@@ -199,7 +207,8 @@ void Residency::poison(const ItemState& state) {
   const Mark mark = lane(id).promise();
   lane(id).try_close();
   for (std::uint32_t p = state.place.first_piece; p < state.place.last_piece; ++p) {
-    (late ? pieces_[p].late_poison : pieces_[p].poison) = mark;
+    Piece& piece = pieces_[p];
+    (id == LaneId::poison ? piece.poison : id == LaneId::late_poison ? piece.late_poison : piece.old_poison) = mark;
   }
 }
 
@@ -242,6 +251,7 @@ void Residency::add_needs(std::uint32_t item, bool writes, Needs& needs) const n
   needs.d2h = std::max(needs.d2h, marks.d2h);
   needs.poison = std::max(needs.poison, marks.poison);
   needs.late_poison = std::max(needs.late_poison, marks.late_poison);
+  needs.old_poison = std::max(needs.old_poison, marks.old_poison);
   needs.check = std::max(needs.check, state.last_check);
 }
 
@@ -250,6 +260,7 @@ void Residency::wait_for(const Needs& needs) {
   order(LaneId::compute, LaneId::d2h, needs.d2h, Wait::write_after_store);
   order(LaneId::compute, LaneId::poison, needs.poison, Wait::write_after_poison);
   order(LaneId::compute, LaneId::late_poison, needs.late_poison, Wait::write_after_poison);
+  order(LaneId::compute, LaneId::old_poison, needs.old_poison, Wait::write_after_poison);
   order(LaneId::compute, LaneId::check, needs.check, Wait::write_after_check);
 }
 
@@ -261,7 +272,7 @@ void Residency::written(std::uint32_t item) noexcept {
   state.live = state.transient;
   state.last_check = 0;
   for (std::uint32_t p = state.place.first_piece; p < state.place.last_piece; ++p) {
-    pieces_[p] = Piece{0, 0, 0, 0, pieces_[p].owner};
+    pieces_[p] = Piece{0, 0, 0, 0, 0, pieces_[p].owner};
   }
 }
 

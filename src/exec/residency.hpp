@@ -118,7 +118,7 @@ class Residency {
 
   // The compute lane waits for what a unit's uses need: one wait a lane, however many items.
   struct Needs {
-    Mark h2d = 0, d2h = 0, poison = 0, late_poison = 0, check = 0;
+    Mark h2d = 0, d2h = 0, poison = 0, late_poison = 0, old_poison = 0, check = 0;
   };
   void add_needs(std::uint32_t item, bool writes, Needs& needs) const noexcept;
   void wait_for(const Needs& needs);
@@ -150,7 +150,7 @@ class Residency {
   // A load takes over what it has waited for, and so does a unit that writes: what they waited for goes from
   // the piece, since whoever waits for them waits for that too.
   struct Piece {
-    Mark h2d = 0, d2h = 0, poison = 0, late_poison = 0;
+    Mark h2d = 0, d2h = 0, poison = 0, late_poison = 0, old_poison = 0;
     std::uint32_t owner = no_index;
   };
 
@@ -158,6 +158,7 @@ class Residency {
   void own(const Place& place, std::uint32_t owner) noexcept;
   [[nodiscard]] Needs wait_marks(const Place& place) const noexcept;
   void poison(const ItemState& state);
+  [[nodiscard]] LaneId poison_lane(const ItemState& state, Mark store) const noexcept;
   void try_poison(const ItemState& state) noexcept;
   void read_device(const ItemState& state, void* dst);
   void submit_check(ItemState& state, ResidentCheck& check);

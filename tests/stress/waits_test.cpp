@@ -193,6 +193,21 @@ bool late_poison_hits_what_was_loaded(Wait wait) {
   return trial.ends_wrong();
 }
 
+// The store of t is older than that of s, which is dropped before it: t's poison has the third lane.
+bool old_poison_hits_what_was_loaded(Wait wait) {
+  Trial trial({{{"s"}, {"t"}, {"b"}}, {{{{0, read_write}, {1, read_write}}}, {{{2}}}}}, 2, true);
+  PlanBuilder plan = trial.plan();
+  plan.home("s", 0).home("t", size).home("b", size).initial("s", 0).initial("t", size);
+  plan.store("t", 0).store("s", 0).drop("s", 0).drop("t", 0).load("b", 0, 1, size);
+  plan.drop("b", 1).load("s", 1, 0, 0).load("t", 1, 0, size);
+  trial.serve(plan);
+  trial.leave_out(wait);
+  trial.rig().hold(LaneId::old_poison, held_us * 3 / 2);
+  trial.rig().set_sleep(held_us);
+  trial.rig().steps(2);
+  return trial.ends_wrong();
+}
+
 bool poison_hits_what_was_born(Wait wait) {
   Trial trial(state_and_transient(), 1, true);
   alternate(trial);
@@ -312,6 +327,7 @@ const Scenario scenarios[] = {
     {"SwapBarrier", Wait::swap_barrier, swap_forgets_loads_in_flight},
     {"LoadAfterPoison", Wait::load_after_poison, poison_hits_what_was_loaded},
     {"LoadAfterLatePoison", Wait::load_after_poison, late_poison_hits_what_was_loaded},
+    {"LoadAfterOldPoison", Wait::load_after_poison, old_poison_hits_what_was_loaded},
     {"WriteAfterPoison", Wait::write_after_poison, poison_hits_what_was_born},
     {"WriteAfterCheck", Wait::write_after_check, check_meets_a_writer},
     {"PoisonAfterUnit", Wait::poison_after_unit, poison_hits_what_is_read},

@@ -41,3 +41,23 @@ def bytes_of(model: nn.Module) -> dict[str, bytes]:
     """Every tensor of the state, as bytes."""
     return {name: bytes(tensor.detach().contiguous().flatten().view(torch.uint8).numpy())
             for name, tensor in model.state_dict().items()}
+
+
+def check(model, *args, steps=6, **kwargs):
+    """The offloaded model gives what it gave before, step after step."""
+    want = kwargs.pop("want")
+    for _ in range(steps):
+        assert torch.equal(model(*args, **kwargs), want)
+
+
+class Listed(nn.Module):
+    """Modules one after the other."""
+
+    def __init__(self, *modules):
+        super().__init__()
+        self.parts = nn.ModuleList(modules)
+
+    def forward(self, x):
+        for part in self.parts:
+            x = part(x)
+        return x

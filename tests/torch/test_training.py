@@ -26,12 +26,12 @@ def train(model, steps=6, accumulate=1, run=None):
     return losses, gradients
 
 
-def compare(offload, budget="40%", change=lambda model: None, **options):
+def compare(offload, budget="40%", change=lambda model: None, placement="arena", **options):
     torch.manual_seed(0)
     plain = Stack()
     change(plain)
     model = copy.deepcopy(plain)
-    offload(model, budget)
+    offload(model, budget, placement=placement)
     want, want_gradients = train(plain, **options)
     got, gradients = train(model, **options)
     assert got == want and gradients.keys() == want_gradients.keys()
@@ -43,6 +43,11 @@ def compare(offload, budget="40%", change=lambda model: None, **options):
 @pytest.mark.parametrize("budget", ["100%", "40%"])
 def test_equal_losses_gradients_and_weights(offload, budget):
     compare(offload, budget)
+
+
+def test_in_slots(offload):
+    model = compare(offload, placement="slots")
+    assert ht.manager(model).query().last_step_h2d_bytes > 0  # it streams, forwards and backwards
 
 
 def test_accumulation(offload):

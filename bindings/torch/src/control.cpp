@@ -18,6 +18,7 @@ std::string& failure() noexcept {
 using hoist_torch::guarded;
 
 HOIST_TORCH_API const char* hoist_torch_failure() { return hoist_torch::failure().c_str(); }
+HOIST_TORCH_API int hoist_torch_take_failure(hoist_torch::FailureView* out) { return hoist_torch::take_failure(out); }
 
 HOIST_TORCH_API int hoist_torch_open(std::int64_t key, void* manager, void* device, std::int32_t device_type,
                                      std::int32_t device_index) {
@@ -58,4 +59,24 @@ HOIST_TORCH_API int hoist_torch_counters(std::int64_t key, std::uint64_t* out_co
     out_counters[1] = counters.fetches;
     out_counters[2] = counters.strays;
   });
+}
+
+HOIST_TORCH_API int hoist_torch_watch(std::int64_t key, hoist_torch::StepWatch watch) {
+  return guarded([&] { hoist_torch::find_model(key)->set_watch(watch); });
+}
+
+HOIST_TORCH_API int hoist_torch_wake_after(std::int64_t key, std::uint64_t steps) {
+  return guarded([&] { hoist_torch::find_model(key)->wake_after(steps); });
+}
+
+HOIST_TORCH_API int hoist_torch_watch_buckets(std::int64_t key, int on) {
+  return guarded([&] { hoist_torch::find_model(key)->watch_buckets(on != 0); });
+}
+
+HOIST_TORCH_API int hoist_torch_capture_begin(std::int64_t key, void** out_stream) {
+  return guarded([&] { *out_stream = hoist_torch::find_model(key)->capture_begin(); });
+}
+
+HOIST_TORCH_API int hoist_torch_capture_end(std::int64_t key, void** out_graph) {
+  return guarded([&] { *out_graph = hoist_torch::find_model(key)->capture_end(); });
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls from Python beside the ops, by ctypes: a failure is -1, and its text is kept for the thread.
+// Calls from Python beside the ops, by ctypes: a failure is -1; its text, and what it was, are kept for the thread.
 #pragma once
 
 #include <exception>
 #include <string>
+
+#include "failure.hpp"
 
 #define HOIST_TORCH_API extern "C" __attribute__((visibility("default")))
 
@@ -18,6 +20,7 @@ int guarded(Call&& call) noexcept {
     return 0;
   } catch (const std::exception& error) {
     failure() = error.what();
+    note_failure(error);
     return -1;
   }
 }

@@ -12,7 +12,24 @@ namespace {
 
 constexpr auto patience = std::chrono::seconds(60);
 
+// Sizes up to the next power of two are alike. Never 0.
+std::uint64_t bucket_of(const Tensor& tensor) {
+  std::uint64_t bucket = 1469598103934665603U;
+  for (std::int64_t d = 0; d < tensor.dim(); ++d) {
+    std::uint64_t size = 1;
+    while (size < static_cast<std::uint64_t>(tensor.size(d))) size *= 2;
+    bucket = (bucket ^ size) * 1099511628211U;
+  }
+  return bucket | 1U;
+}
+
 }  // namespace
+
+Model::Model(hoist_manager_t* manager, hoist_device_t* device, Place place)
+    : manager_(manager), place_(place), streams_(device, place) {
+  // Here, so that the memory of no graph's own pool is kept for them.
+  for (auto& token : tokens_) token = std::make_unique<Tensor>(empty({1}, aoti_torch_dtype_uint8(), place_));
+}
 
 void Model::add_leaf(hoist_unit_t unit, hoist_tensor_t tensor, Leaf leaf) {
   if (units_.size() <= unit) units_.resize(unit + 1);
@@ -27,11 +44,7 @@ Model::Unit& Model::at(hoist_unit_t unit) {
 
 // Order is data: ops take the token of the one before, and nobody reads its byte. Two take turns, since an op's output
 // may not be its input.
-Tensor Model::token() {
-  auto& next = tokens_[counters_.tokens++ % 2];
-  if (!next) next = std::make_unique<Tensor>(empty({1}, aoti_torch_dtype_uint8(), place_));
-  return *next;
-}
+Tensor Model::token() { return *tokens_[counters_.tokens++ % 2]; }
 
 // A step that this thread has left by an exception is given up first.
 void Model::take() {
@@ -61,9 +74,21 @@ void Model::leave() noexcept {
   ended_.notify_one();
 }
 
-Tensor Model::step_begin() {
+// A plan for the other shapes may be asked for here: no step is open.
+void Model::see_bucket(const Tensor& anchor) {
+  const std::uint64_t bucket = bucket_of(anchor);
+  if (std::exchange(bucket_, bucket) != bucket) watch_(static_cast<std::uint32_t>(StepEvent::bucket), bucket);
+}
+
+void Model::count_for_wake() {
+  if (wake_in_ == 0 || --wake_in_ != 0) return;
+  watch_(static_cast<std::uint32_t>(StepEvent::wake), 0);
+}
+
+Tensor Model::step_begin(const Tensor& anchor) {
   take();
   try {
+    if (watches_buckets_) see_bucket(anchor);
     hoist::check(hoist_step_begin(manager_, streams_.current()));
   } catch (...) {
     leave();
@@ -148,8 +173,23 @@ Tensor Model::step_end() {
     leave();
     throw;
   }
+  count_for_wake();
   leave();
   return token();
+}
+
+hoist_stream_t* Model::capture_begin() {
+  hoist_stream_t* stream = streams_.current();
+  hoist::check(hoist_capture_begin(stream));
+  streams_.set_captured(true);
+  return stream;
+}
+
+hoist_graph_t* Model::capture_end() {
+  streams_.set_captured(false);
+  hoist_graph_t* graph = nullptr;
+  hoist::check(hoist_capture_end(streams_.current(), &graph));
+  return graph;
 }
 
 void Model::forget_tensors() {

@@ -23,21 +23,36 @@ struct ModelCounters {
   std::uint64_t tokens;
 };
 
+// Told of steps, on the thread that runs them and between two of them.
+enum class StepEvent : std::uint32_t {
+  bucket = 0,  // the next step is for another bucket of shapes than the one before: the number of it
+  wake = 1,    // as many steps have ended as were asked for
+};
+using StepWatch = void (*)(std::uint32_t event, std::uint64_t value);
+
 class Model : public std::enable_shared_from_this<Model> {
  public:
-  Model(hoist_manager_t* manager, hoist_device_t* device, Place place)
-      : manager_(manager), place_(place), streams_(device, place) {}
+  Model(hoist_manager_t* manager, hoist_device_t* device, Place place);
 
   void add_leaf(hoist_unit_t unit, hoist_tensor_t tensor, Leaf leaf);
 
   // A step is one thread's, from take or step_begin to step_end or abort. Another thread waits until it is over.
   void take();
-  Tensor step_begin();
+  Tensor step_begin(const Tensor& anchor);
   std::vector<Tensor> fetch(hoist_unit_t unit);
   Tensor unit_end(hoist_unit_t unit);
   Tensor step_end();
   void abort();
   void forget_tensors();
+
+  void set_watch(StepWatch function) { watch_ = function; }
+  // After so many further steps have ended; 0: not at all.
+  void wake_after(std::uint64_t steps) { wake_in_ = steps; }
+  void watch_buckets(bool on) { watches_buckets_ = on; }
+
+  // Of the host device's stream; others' are captured by torch.
+  hoist_stream_t* capture_begin();
+  hoist_graph_t* capture_end();
   [[nodiscard]] ModelCounters counters() const { return counters_; }
 
  private:
@@ -56,6 +71,8 @@ class Model : public std::enable_shared_from_this<Model> {
   std::vector<Tensor> stray(Unit& unit);
   Tensor copy_of(Given& given);
   void give_up();
+  void see_bucket(const Tensor& anchor);
+  void count_for_wake();
   void leave() noexcept;
 
   hoist_manager_t* manager_;
@@ -65,6 +82,10 @@ class Model : public std::enable_shared_from_this<Model> {
   std::array<std::unique_ptr<Tensor>, 2> tokens_;
   std::int64_t open_unit_ = -1;
   ModelCounters counters_{};
+  StepWatch watch_ = nullptr;
+  std::uint64_t wake_in_ = 0;
+  bool watches_buckets_ = false;
+  std::uint64_t bucket_ = 0;
 
   std::mutex mutex_;  // guards taken_ and owner_
   std::condition_variable ended_;

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ops of graphs. Order is data: each takes the token of the one before and what must have been computed, and
 // gives what its consumers use. None of them says that it writes to an input.
+#include "failure.hpp"
 #include "model.hpp"
 
 namespace hoist_torch {
 namespace {
 
 Tensor step_begin(Tensor anchor, std::int64_t model) {
-  static_cast<void>(anchor);
-  return find_model(model)->step_begin();
+  return noting([&] { return find_model(model)->step_begin(anchor); });
 }
 
 std::vector<Tensor> fetch(Tensor anchor, Tensor token, std::int64_t model, std::int64_t unit) {
   static_cast<void>(anchor), static_cast<void>(token);
-  return find_model(model)->fetch(static_cast<hoist_unit_t>(unit));
+  return noting([&] { return find_model(model)->fetch(static_cast<hoist_unit_t>(unit)); });
 }
 
 Tensor unit_end(Tensor first, std::vector<Tensor> leaving, std::int64_t model, std::int64_t unit) {
   static_cast<void>(first), static_cast<void>(leaving);
-  return find_model(model)->unit_end(static_cast<hoist_unit_t>(unit));
+  return noting([&] { return find_model(model)->unit_end(static_cast<hoist_unit_t>(unit)); });
 }
 
 Tensor step_end(std::vector<Tensor> leaving, Tensor token, std::int64_t model) {
   static_cast<void>(leaving), static_cast<void>(token);
-  return find_model(model)->step_end();
+  return noting([&] { return find_model(model)->step_end(); });
 }
 
 void add_all(torch::stable::detail::StableLibrary& library) {

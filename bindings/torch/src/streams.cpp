@@ -53,7 +53,7 @@ hoist_stream_t* Streams::current() {
 }
 
 void Streams::before_compute(hoist_stream_t* stream) const {
-  if (on_host_) hoist::check(hoist_stream_wait(stream));
+  if (on_host_ && !captured_) hoist::check(hoist_stream_wait(stream));
 }
 
 }  // namespace hoist_torch

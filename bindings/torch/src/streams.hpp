@@ -15,8 +15,9 @@ class Streams {
   Streams(hoist_device_t* device, Place place);
   // torch's current stream on a device that has streams of its own, else one of hoist's.
   hoist_stream_t* current();
-  // On the host device the calling thread computes: it waits for what the stream waits for.
+  // On the host device the calling thread computes: it waits for what the stream waits for, unless that is captured.
   void before_compute(hoist_stream_t* stream) const;
+  void set_captured(bool captured) noexcept { captured_ = captured; }
   [[nodiscard]] bool on_host() const noexcept { return on_host_; }
 
  private:
@@ -25,6 +26,7 @@ class Streams {
   hoist_device_t* device_;
   Place place_;
   bool on_host_;
+  bool captured_ = false;
   std::unordered_map<void*, hoist_stream_t*> known_;
 
  public:

@@ -55,6 +55,11 @@ def forget_compiled(model: torch.nn.Module) -> None:
     model.__dict__.pop("_compiled_call_impl", None)
 
 
+def wrap_calls(op: torch._ops.OpOverload, wrap) -> None:
+    """Calls of the op from Python, those of compiled graphs among them, go through wrap(call)."""
+    op._op = wrap(op._op)
+
+
 def keep_in_graphs(op: torch._ops.OpOverload) -> None:
     """No pass drops a call of the op whose results are unused."""
     torch.fx.node.has_side_effect(op)
@@ -133,6 +138,7 @@ def registrations() -> list[tuple[str, str]]:
     look("ordered effects", "native", lambda: __import__("hoist.torch.effects").torch.effects.registrations)
     look("inductor: lowering of fetch", "patched", lambda: lowerings()[torch.ops.hoist.fetch.default])
     look("inductor: pass that closes units", "patched", lambda: getattr(*inductor_passes()))
+    look("hoist's exceptions out of ops", "patched", lambda: torch.ops.hoist.fetch.default._op)
     look("end of a backward", "native", lambda: torch.autograd.Variable._execution_engine.queue_callback)
     look("CUDA streams", "native" if torch.cuda.is_available() else "missing", lambda: None)
     return found

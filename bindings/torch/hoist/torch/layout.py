@@ -189,12 +189,14 @@ class _Source:
         self.storage = storage
 
 
-def source_of(item: Item) -> ctypes.Array:
-    """A buffer over the item's bytes: the only thing that keeps its storage alive from now on."""
+def source_of(item: Item, packed) -> ctypes.Array:
+    """A buffer over the item's bytes: the only thing that keeps its storage alive until it has been packed, which
+    packed(bytes) is told."""
     source = _Source(item.storage)
     buffer = (ctypes.c_uint8 * item.bytes).from_address(item.storage.data_ptr() + item.low)
     buffer.keep = source
     item.source, item.storage = weakref.ref(source), None
+    weakref.finalize(source, packed, item.bytes)
     return buffer
 
 

@@ -5,6 +5,7 @@ offload then packs them into pinned memory unit by unit, so that the host never 
 """
 
 import warnings
+import weakref
 
 import torch
 from torch import nn
@@ -28,8 +29,18 @@ def _mapped(checkpoint: hoist.Checkpoint, name: str, like: torch.Tensor) -> torc
         return torch.frombuffer(found, dtype=like.dtype).view(like.shape)
 
 
-def load(model: nn.Module, path) -> nn.Module:
+_progress: "weakref.WeakKeyDictionary[nn.Module, object]" = weakref.WeakKeyDictionary()
+
+
+def progress_of(model: nn.Module):
+    """How offload shows the reading of what load has mapped."""
+    return _progress.pop(model, None)
+
+
+def load(model: nn.Module, path, *, progress=None) -> nn.Module:
     """Gives parameters and buffers of a model on meta their bytes; call offload(model, ...) next.
+
+    progress: True for a bar, or a function (bytes done, bytes in all), shown by offload, since nothing is read before.
 
     hoist.NotFoundError names the nearest tensor where one is missing; ValueError where dtype or shape differ. Tied
     parameters stay tied, and one name of them in the file is enough."""
@@ -48,4 +59,5 @@ def load(model: nn.Module, path) -> nn.Module:
         made = nn.Parameter(made, like.requires_grad) if isinstance(like, nn.Parameter) else made.clone()
         for _, table, name, _ in group:
             table[name] = made
+    _progress[model] = progress
     return model

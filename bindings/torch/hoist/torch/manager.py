@@ -8,7 +8,7 @@ import warnings
 import torch
 
 import hoist
-from hoist.torch import compat, hooks, layout, native
+from hoist.torch import compat, graphs, hooks, layout, native
 from hoist.torch.replan import Replan
 from hoist.torch.training import Backward
 
@@ -16,12 +16,12 @@ from hoist.torch.training import Backward
 class ModelManager:
     """What hoist.torch.manager(model) gives."""
 
-    def __init__(self, model, device: torch.device, native_device, budget, key: int):
+    def __init__(self, model, device: torch.device, native_device, budgeted, key: int):
         self.model = model
         self.device = device
         self.native_device = native_device
-        self.budget = budget
-        self.native = hoist.Manager(native_device, budget)
+        self.budgeted = budgeted
+        self.native = hoist.Manager(native_device, budgeted.native)
         self.key = key
         self.units: list = []
         self.slots: list = []
@@ -30,10 +30,11 @@ class ModelManager:
         self.backward = Backward(self)
         self.replan = Replan(self)
         self.token = None
+        self._waiting: list = []
         self._owner = None  # the thread that is inside the model's forward
         self._inference = False
         self._residents: list[tuple] = []  # (tensor, its bytes where they were): loose parameters and buffers
-        self._promoted: dict[int, torch.Tensor] = {}
+        self._promoted: dict[int, tuple] = {}  # a parameter, and its copy on the device
         self.handles: list = []
         self.released = False
 
@@ -49,6 +50,16 @@ class ModelManager:
         return [module for module in self.model.modules()
                 if any(p is not None and id(p) not in streamed for p in module._parameters.values())]
 
+    @property
+    def budget(self) -> hoist.Budget:
+        """Of what streams: loose parameters and buffers, resident_bytes, lie beside it."""
+        return self.budgeted.native
+
+    def set_budget(self, budget) -> None:
+        """Another budget, as offload takes it, from the next step on; hoist.InfeasibleError names the smallest."""
+        self.settle()
+        self.budgeted.set(budget, self.native)
+
     def query(self) -> hoist.BudgetStatus:
         """Counts and sizes of the whole budget; see hoist.BudgetStatus."""
         return self.native.query()
@@ -62,13 +73,60 @@ class ModelManager:
         """Steps to run until the plan is one of measured times; 0 once it is."""
         return self.native.query().steps_before_serving
 
-    def request_replan(self) -> int:
-        """Asks for a new plan of what has been measured since; gives the steps to run until it is applied."""
-        return self.replan.request()
+    def request_replan(self, warm: int = 0, measure: int = 0) -> int:
+        """Asks for a new plan of what has been measured; gives the steps to run until one runs by it, itself included.
+
+        0, and a warning, where it is unavailable; replan_status has the reason, and it may be asked for again. A plan is
+        made of the last 8 times of each unit: `warm` and `measure` are steps to wait for first, after a change of what
+        the model is run on. Under a captured graph it is swapped in before this returns, and the next replay runs by it."""
+        return self.replan.request(warm, measure)
 
     @property
     def replan_status(self):
+        """How requests stand, see replan.ReplanStatus; reading it changes nothing."""
         return self.replan.status()
+
+    def update_state(self, replay_generation: "int | None" = None):
+        """For loops that replay graphs and call this after each, as FlexTensor wants it; gives replan_status.
+
+        Nothing of hoist needs it: replays count as steps by themselves. Only a request that waits for steps, where all of
+        these are replays, goes on here. A generation that has been given before does nothing."""
+        self.replan.update(replay_generation)
+        return self.replan.status()
+
+    def in_slots(self) -> bool:
+        """Whether tensors have one address for as long as the model is offloaded."""
+        return self.native.replay_query().placement == hoist.Placement.SLOTS
+
+    def capturing(self) -> bool:
+        """Whether this thread's work goes into a graph now."""
+        return native.is_capturing(self.key, self.device)
+
+    def on_event(self, event: int, value: int) -> None:
+        """From the ops, between two steps; see native.watch."""
+        if event == native.WAKE:
+            if not self.capturing():
+                self._waiting = [is_over for is_over in self._waiting if not self._ask(is_over)]
+            native.wake_after(self.key, 1 if self._waiting else 0)
+
+    def _ask(self, is_over) -> bool:
+        try:
+            return is_over()
+        except Exception as error:
+            warnings.warn(f"hoist.torch: after a step: {error}", stacklevel=3)
+            return True
+
+    def after_steps(self, is_over) -> None:
+        """Asks after each step, a compiled graph's too, until is_over() says that there is no more to be done."""
+        self._waiting.append(is_over)
+        native.wake_after(self.key, 1)
+
+    def find_budget(self) -> bool:
+        """With the first plan of measured times the budget is found that hides all loads."""
+        if self.phase != hoist.Phase.SERVING:
+            return False
+        self.budgeted.find(self.native)
+        return True
 
     def counters(self) -> dict[str, int]:
         """Steps, fetches, and strays: fetches of a unit inside another one, served by copies beyond the budget."""
@@ -145,6 +203,8 @@ class ModelManager:
 
     def _begin(self, anchor=None) -> None:
         self._require_here()
+        if self.capturing():
+            graphs.require_capturable(self)
         if self.backward.expected:
             self.end_step_after_backward()
         native.take(self.key)
@@ -175,7 +235,6 @@ class ModelManager:
             return  # the step goes on in the backward
         with torch.no_grad():
             native.step_end([], token, self.key)
-        self.replan.after_step()
 
     def _leave_by_error(self) -> None:
         self.token = self._owner = None
@@ -196,7 +255,6 @@ class ModelManager:
         if token is not None:
             with torch.no_grad():
                 native.step_end([], token, self.key)
-            self.replan.after_step()
 
     def settle(self) -> None:
         """Between steps, all work done: a step that a forward with gradients has left open ends."""
@@ -225,12 +283,19 @@ class ModelManager:
             changed.update((id(leaf.item), leaf.item) for leaf in slot.leaves)
         for item in changed.values():
             self._update(item)
+        if changed:
+            self._update_promoted()
         return sum(item.bytes for item in changed.values())
 
     def _update(self, item) -> None:
         host = self.native.host_view(item.tensor, "uint8")
         self.native.update(item.tensor, host.copy(), self._stream())
-        self._promoted.clear()
+
+    def _update_promoted(self) -> None:
+        """Where they are: a graph may hold their addresses."""
+        with torch.no_grad():
+            for parameter, promoted in self._promoted.values():
+                promoted.copy_(parameter)
 
     def _stream(self):
         if not hasattr(self, "_native_stream"):
@@ -253,6 +318,8 @@ class ModelManager:
         with torch.no_grad():
             leaf.host.copy_(parameter.data)
         parameter.data = leaf.host
+        if id(slot.parameter) in self._promoted:
+            self._promoted[id(parameter)] = (parameter, self._promoted.pop(id(slot.parameter))[1])
         slot.parameter = parameter
 
     def closed_read(self, unit, module, name: str):
@@ -268,8 +335,8 @@ class ModelManager:
                                    "forward (run the model once before compiling it, or exclude the parameter)")
             warnings.warn(f'hoist.torch: a parameter "{name}" of "{unit.name}" is read outside of its forward; it stays '
                           "on the device from now on, beyond the budget (exclude it to have it counted)", stacklevel=3)
-            self._promoted[id(parameter)] = parameter.detach().to(self.device)
-        return self._promoted[id(parameter)]
+            self._promoted[id(parameter)] = (parameter, parameter.detach().to(self.device))
+        return self._promoted[id(parameter)][1]
 
     def place_residents(self) -> None:
         """Brings loose parameters and buffers to the device, where they stay."""

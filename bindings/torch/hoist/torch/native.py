@@ -7,6 +7,7 @@ import weakref
 
 import torch
 
+import hoist
 from hoist.torch import compat
 
 compat.require_version()
@@ -23,13 +24,45 @@ unit_end = ops.unit_end.default
 step_end = ops.step_end.default
 OPS = (step_begin, fetch, unit_end, step_end)
 
+_captured: set[int] = set()  # models whose stream on the host device is being captured
 # Managers of models by the number that graphs carry.
 _managers: "weakref.WeakValueDictionary[int, object]" = weakref.WeakValueDictionary()
 
 
+class _Failure(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_int), *((name, ctypes.c_char_p) for name in ("name", "message", "where", "hint"))]
+
+
+def _failure() -> "Exception | None":
+    """What went wrong last on this thread, once; None where it was nothing of hoist's."""
+    found = _Failure()
+    if not library.hoist_torch_take_failure(ctypes.byref(found)):
+        return None
+    name, message, where, hint = (getattr(found, field).decode() for field in ("name", "message", "where", "hint"))
+    return hoist.errors._make(found.code, name, message, where, hint) if found.code else RuntimeError(message)
+
+
 def check(status: int) -> None:
     if status != 0:
-        raise RuntimeError(library.hoist_torch_failure().decode())
+        raise _failure() or RuntimeError(library.hoist_torch_failure().decode())
+
+
+def _typed(call):
+    """torch makes a RuntimeError of what an op throws; hoist's own exception comes out instead."""
+    def typed(*args, **kwargs):
+        try:
+            return call(*args, **kwargs)
+        except RuntimeError as error:
+            mine = _failure()
+            if mine is None or getattr(mine, "message", str(mine)) not in str(error):
+                raise
+            raise mine.with_traceback(error.__traceback__) from None
+
+    return typed
+
+
+for _op in OPS:
+    compat.wrap_calls(_op, _typed)
 
 
 def open_model(key: int, manager, native_manager, native_device, device: torch.device) -> None:
@@ -67,6 +100,48 @@ def abort(key: int) -> None:
 
 def forget_tensors(key: int) -> None:
     check(library.hoist_torch_forget_tensors(ctypes.c_int64(key)))
+
+
+_Watch = ctypes.CFUNCTYPE(None, ctypes.c_uint32, ctypes.c_uint64)
+BUCKET, WAKE = 0, 1  # events of watch
+
+
+def watch(key: int, function) -> object:
+    """Tells function(event, value) between two steps, compiled ones too; keep what it gives while the model is open."""
+    kept = _Watch(function)
+    check(library.hoist_torch_watch(ctypes.c_int64(key), kept))
+    return kept
+
+
+def wake_after(key: int, steps: int) -> None:
+    """The WAKE event comes when so many further steps have ended; 0: never."""
+    check(library.hoist_torch_wake_after(ctypes.c_int64(key), ctypes.c_uint64(steps)))
+
+
+def watch_buckets(key: int) -> None:
+    """The BUCKET event comes before a step whose first tensor is of another size, up to the next power of two."""
+    check(library.hoist_torch_watch_buckets(ctypes.c_int64(key), 1))
+
+
+def capture_begin(key: int) -> int:
+    """From here on the model's stream on the host device goes into a graph; gives the hoist_stream_t's address."""
+    stream = ctypes.c_void_p()
+    check(library.hoist_torch_capture_begin(ctypes.c_int64(key), ctypes.byref(stream)))
+    _captured.add(key)
+    return stream.value
+
+
+def capture_end(key: int) -> int:
+    """Gives the hoist_graph_t's address, which is the caller's."""
+    _captured.discard(key)
+    graph = ctypes.c_void_p()
+    check(library.hoist_torch_capture_end(ctypes.c_int64(key), ctypes.byref(graph)))
+    return graph.value
+
+
+def is_capturing(key: int, device: torch.device) -> bool:
+    """Whether the step that this thread runs goes into a graph instead."""
+    return torch.cuda.is_current_stream_capturing() if device.type == "cuda" else key in _captured
 
 
 def counters(key: int) -> dict[str, int]:

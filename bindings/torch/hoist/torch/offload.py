@@ -9,7 +9,10 @@ from torch import nn
 
 import hoist
 from hoist.torch import compat, hooks, layout, native, training, units
+from hoist.torch.budgets import ModelBudget
+from hoist.torch.load import progress_of
 from hoist.torch.manager import ModelManager
+from hoist.torch.progress import Progress
 from hoist.torch.unit import Unit
 
 LOWERING = 1  # grows when graphs made by an older hoist.torch would be wrong
@@ -49,16 +52,6 @@ def manager(model: nn.Module) -> "ModelManager | None":
     return inner.__dict__.get("_hoist_root")
 
 
-def _budget(device: hoist.Device, budget, options: dict) -> hoist.Budget:
-    if isinstance(budget, hoist.Budget):
-        if options:
-            raise ValueError("hoist.torch.offload: options of a budget that is there already (set them where it is made)")
-        return budget
-    if budget is not None:
-        options = {**options, "budget": str(budget)}
-    return hoist.Budget(device, **options)
-
-
 def _slots_of(choice: units.Choice, excluded, made: layout.Layout) -> list[layout.Slot]:
     found = []
     for inner, module in choice.module.named_modules():
@@ -82,14 +75,18 @@ def _key(chosen: list, device: torch.device) -> int:
     return next(base + number for number in range(1 << 16) if not native.is_open(base + number))
 
 
-def offload(model: nn.Module, budget=None, *, device=None, include=None, exclude=(), compile=False, plan=None, **options):
+def offload(model: nn.Module, budget=None, *, device=None, include=None, exclude=(), compile=False, plan=None,
+            progress=None, **options):
     """Streams the model's weights under a byte budget; gives the model itself, changed in place.
 
-    budget: bytes, "24GiB", a share of the streamed weights such as "60%", or a hoist.Budget to join. device: "cuda",
-    "cuda:1" or a hoist device such as "host:0"; None: cuda where there is one. include, exclude: patterns of modules
+    budget: bytes such as "24GiB" for the model, what stays on the device included; a share of the streamed weights such as
+    "60%"; a hoist.Budget to join, which counts streamed weights alone; None: as little as still hides all loads behind
+    compute, found once units have been measured. device: "cuda", "cuda:1" or a hoist device such as "host:0"; None: cuda
+    where there is one. include, exclude: patterns of modules
     and parameters (see units.py); what is excluded, loose or a buffer stays on the device. compile: True compiles the
-    whole model as one graph; a function module -> module is applied to each unit. plan: a file of save_plan. options:
-    those of hoist.Budget. The first steps discover and measure; see manager(model).steps_before_serving.
+    whole model as one graph; a function module -> module is applied to each unit. plan: a file of save_plan. progress: True
+    for a bar while the weights are read and packed, or a function (bytes done, bytes in all); None: as load was told.
+    options: those of hoist.Budget. The first steps discover and measure; see manager(model).steps_before_serving.
     """
     from hoist.torch import compile as compiling
     from hoist.torch import plans
@@ -106,16 +103,20 @@ def offload(model: nn.Module, budget=None, *, device=None, include=None, exclude
     if not chosen:
         raise ValueError("hoist.torch.offload: no parameters to stream (is the model empty, or everything excluded?)")
     made.finish([slot for _, _, slots in chosen for slot in slots])
-    whole = ModelManager(model, place, native_device, _budget(native_device, budget, options), _key(chosen, place))
+    budgeted = ModelBudget(native_device, budget, options)
+    whole = ModelManager(model, place, native_device, budgeted, _key(chosen, place))
     for index, (unit_name, module, slots) in enumerate(chosen):
         whole.units.append(Unit(whole, index, unit_name, module, slots))
     whole.items = made.items
     whole.slots = [slot for unit in whole.units for slot in unit.slots]
-    _commit(whole)
+    progress = progress_of(model) if progress is None else progress
+    _commit(whole, Progress(progress, sum(item.bytes for item in made.items)))
     _install(whole)
     compiling.acquire(whole)
     if plan is not None:
         plans.load_plan(model, plan)
+    elif budgeted.hides:
+        whole.after_steps(whole.find_budget)
     if compile is True:
         compat.compile_whole(model)
     elif compile:
@@ -123,13 +124,11 @@ def offload(model: nn.Module, budget=None, *, device=None, include=None, exclude
     return model
 
 
-def _add_units(whole: ModelManager, mode: str) -> None:
+def _add_units(whole: ModelManager, mode: str, progress: Progress) -> None:
     """The manager's units, each with the items that its slots lie in."""
     native_manager = whole.native
     for unit in whole.units:
         index = native_manager.add_unit(unit.name + mode)
-        if whole.resident_bytes:
-            native_manager.set_workspace(index, whole.resident_bytes)
         unit.view_of = {}
         for leaf in (leaf for slot in unit.slots for leaf in slot.leaves):
             item = leaf.item
@@ -137,30 +136,36 @@ def _add_units(whole: ModelManager, mode: str) -> None:
                 continue
             unit.view_of[id(item)] = len(unit.view_of)
             if item.tensor < 0:
-                item.tensor = native_manager.add_copied(index, item.name, layout.source_of(item))
+                item.tensor = native_manager.add_copied(index, item.name, layout.source_of(item, progress.add))
             else:
                 native_manager.add_use(index, item.tensor, hoist.UseMode.READ)
 
 
-def _commit(whole: ModelManager) -> None:
+def _commit(whole: ModelManager, progress: Progress) -> None:
     """Moves the bytes of all items into the manager's host memory; as it was where anything fails."""
     whole.place_residents()
     try:
-        _add_units(whole, "")
-        if any(unit.trainable for unit in whole.units):
+        whole.budgeted.start(whole.resident_bytes)
+        _add_units(whole, "", progress)
+        # In slots, what two units use stays on the device: there a backward runs the forward's units again.
+        if any(unit.trainable for unit in whole.units) and not whole.in_slots():
             whole.backward_offset = len(whole.units)
-            _add_units(whole, " (backward)")
+            _add_units(whole, " (backward)", progress)
+        whole.budgeted.keep_all_that_fits(sum(item.bytes for item in whole.items))
         layout.empty_out(whole.slots)
         whole.native.commit()
-    except BaseException:
+    except BaseException as error:
         layout.give_back([slot for slot in whole.slots if slot.leaves[0].item.tensor >= 0], whole.native)
         whole.return_residents()
+        if isinstance(error, hoist.errors.InfeasibleError):
+            raise whole.budgeted.explain(error) from None
         raise
     layout.show_host_copies(whole.slots, whole.native)
 
 
 def _install(whole: ModelManager) -> None:
     native.open_model(whole.key, whole, whole.native, whole.native_device, whole.device)
+    whole.watching = native.watch(whole.key, whole.on_event)
     for offset in {0, whole.backward_offset}:
         for unit in whole.units:
             for slot in unit.slots:

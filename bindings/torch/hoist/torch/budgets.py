@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a budget is for a model: bytes for all of it, a share of what streams, or what computing hides (None)."""
+
+import json
+import os
+
+import hoist
+
+SLACK = 1.01  # a step may take so much longer than its compute and still count as hidden
+KEYS = ("budget", "budget_bytes", "budget_share")
+STEPS = 7  # halvings of the interval of budgets
+ROOM = 0.9  # of free device memory, for a first plan that keeps everything
+
+
+def _is_share(budget) -> bool:
+    return isinstance(budget, str) and budget.rstrip().endswith("%")
+
+
+class ModelBudget:
+    """A budget that a model has made, or joined."""
+
+    def __init__(self, device: hoist.Device, budget, options: dict):
+        self._device = device
+        self.joined = isinstance(budget, hoist.Budget)
+        self.hides = budget is None and not any(key in options or f"HOIST_{key.upper()}" in os.environ for key in KEYS)
+        if self.joined and options:
+            raise ValueError("hoist.torch.offload: options of a budget that is there already (set them where it is made)")
+        self.native = budget if self.joined else hoist.Budget(device, **self._options(budget, options))
+        self._given = 0 if self.joined or self.hides else self.native.query().budget_bytes
+
+    def _options(self, budget, options: dict) -> dict:
+        return options if budget is None else {**options, "budget": str(budget)}
+
+    def start(self, residents: int) -> None:
+        """Before the commit: what lies beside the streamed tensors is taken off a budget of bytes."""
+        self._residents = residents
+        if self._given:
+            self.native.set_bytes(self._streamed(self._given))
+
+    def _streamed(self, budget_bytes: int) -> int:
+        return max(budget_bytes - self._residents, 1)
+
+    def explain(self, error: hoist.errors.InfeasibleError) -> hoist.errors.InfeasibleError:
+        if not self._residents or self.joined:
+            return error
+        more = f"; loose parameters and buffers take {self._residents} bytes beside them"
+        return type(error)(error.code, error.name, error.message + more, error.where, error.hint)
+
+    def keep_all_that_fits(self, streamed: int) -> None:
+        """The first plan of a budget that is to be found: everything, or what the device has room for."""
+        free = self._device.query_memory()[0]
+        if self.hides and 0 < free * ROOM < streamed:
+            self.native.set_bytes(int(free * ROOM))
+
+    def set(self, budget, manager: hoist.Manager) -> None:
+        """A budget as offload takes it."""
+        if budget is None:
+            return self.find(manager)
+        if _is_share(budget):
+            return self.native.set_share(float(budget.rstrip().rstrip("%")) / 100)
+        wanted = hoist.Budget(self._device, budget=str(budget)).query().budget_bytes
+        try:
+            self.native.set_bytes(self._streamed(wanted))
+        except hoist.errors.InfeasibleError as error:
+            raise self.explain(error) from None
+
+    def find(self, manager: hoist.Manager) -> None:
+        """The smallest budget under which a step takes no longer than its compute."""
+        everything = manager.query().tensor_bytes
+        found = smallest_hidden(manager.problem(), everything)
+        self.native.set_share(1.0) if found == everything else self.native.set_bytes(found)
+
+
+def smallest_hidden(problem: hoist.Problem, everything: int) -> int:
+    """Budget bytes; everything where nothing less hides behind the units' compute."""
+    facts = json.loads(problem.json())
+    compute = sum(unit["compute_us"] for unit in facts["units"])
+    low, high = 0, everything
+
+    def hidden(budget_bytes: int) -> bool:
+        other = hoist.Problem(json.dumps({**facts, "device": {**facts["device"], "budget_bytes": budget_bytes}}))
+        try:
+            return hoist.Plan.solve(other).simulate(other).step_us <= SLACK * compute
+        except hoist.errors.InfeasibleError:
+            return False
+
+    for _ in range(STEPS):
+        middle = (low + high) // 2
+        low, high = (low, middle) if hidden(middle) else (middle, high)
+    return high

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exceptions in a forward, threads, several models."""
+
+import threading
+
+import pytest
+import torch
+
+import hoist.torch as ht
+from models import Block, Listed, Stack, ids
+
+
+@pytest.fixture(autouse=True)
+def no_grad():
+    with torch.no_grad():
+        yield
+
+
+def test_an_exception_in_a_forward(offload):
+    class Failing(Block):
+        fail = False
+
+        def forward(self, x):
+            x = self.up(x)
+            if self.fail:
+                raise ZeroDivisionError("mine")
+            return self.down(x)
+
+    model = Listed(Failing(16), Failing(16), Failing(16))
+    x = torch.randn(2, 16)
+    want = model(x)
+    offload(model, "100%")
+    for step in range(8):
+        model.parts[1].fail = step % 2 == 1
+        if model.parts[1].fail:
+            with pytest.raises(ZeroDivisionError, match="mine"):
+                model(x)
+        else:
+            assert torch.equal(model(x), want)
+    assert ht.manager(model).query().aborted_steps == 4
+    ht.manager(model).suspend()
+    ht.manager(model).resume()
+    model.parts[1].fail = False
+    assert torch.equal(model(x), want)
+
+
+def test_two_threads_take_turns(offload):
+    model = Stack()
+    inputs = [ids(1, 4), ids(3, 7)]
+    wants = [model(i) for i in inputs]
+    offload(model)
+    wrong = []
+
+    def work(mine):
+        with torch.no_grad():
+            for _ in range(15):
+                if not torch.equal(model(inputs[mine]), wants[mine]):
+                    wrong.append(mine)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not wrong and not any(thread.is_alive() for thread in threads)
+    assert ht.manager(model).query().steps == 30
+
+
+def test_two_models_do_not_see_each_other(offload):
+    one, two = offload(Stack()), Stack()
+    want = two(ids())
+    offload(two)
+    for _ in range(5):
+        one(ids())
+        assert torch.equal(two(ids()), want)
+    ht.manager(one).release()
+    assert torch.equal(two(ids()), want)

@@ -38,7 +38,7 @@ def serve(offload):
     call.graph = make
     yield call
     for manager, graph in graphs:
-        manager.native.replay_release()
+        manager.forget_graphs()
         graph.close()
 
 
@@ -161,7 +161,7 @@ def test_over_an_arena_plans_stay_until_the_graph_is_forgotten(serve):
     graph.replay()
     graph.wait()
     assert int(different) == 0
-    manager.native.replay_release()
+    manager.forget_graphs()
     assert manager.request_replan() == 1 and torch.equal(model(ids()), want)
     assert manager.replan_status.state == "done"
 

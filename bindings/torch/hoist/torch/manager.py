@@ -30,6 +30,7 @@ class ModelManager:
         self.backward = Backward(self)
         self.replan = Replan(self)
         self.token = None
+        self.buckets = None  # plans by shapes, see buckets.py
         self._waiting: list = []
         self._owner = None  # the thread that is inside the model's forward
         self._inference = False
@@ -94,6 +95,10 @@ class ModelManager:
         self.replan.update(replay_generation)
         return self.replan.status()
 
+    def forget_graphs(self) -> None:
+        """Says that no graph with a step of the model is replayed any more; waits for replays that have begun."""
+        self.native.replay_release()
+
     def in_slots(self) -> bool:
         """Whether tensors have one address for as long as the model is offloaded."""
         return self.native.replay_query().placement == hoist.Placement.SLOTS
@@ -108,6 +113,8 @@ class ModelManager:
             if not self.capturing():
                 self._waiting = [is_over for is_over in self._waiting if not self._ask(is_over)]
             native.wake_after(self.key, 1 if self._waiting else 0)
+        elif self.buckets is not None and not self.capturing():
+            self.buckets.enter(value)
 
     def _ask(self, is_over) -> bool:
         try:

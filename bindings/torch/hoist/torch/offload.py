@@ -9,6 +9,7 @@ from torch import nn
 
 import hoist
 from hoist.torch import compat, hooks, layout, native, training, units
+from hoist.torch.buckets import Buckets, require_plans_to_keep
 from hoist.torch.budgets import ModelBudget
 from hoist.torch.load import progress_of
 from hoist.torch.manager import ModelManager
@@ -76,7 +77,7 @@ def _key(chosen: list, device: torch.device) -> int:
 
 
 def offload(model: nn.Module, budget=None, *, device=None, include=None, exclude=(), compile=False, plan=None,
-            progress=None, **options):
+            progress=None, shape_buckets=False, **options):
     """Streams the model's weights under a byte budget; gives the model itself, changed in place.
 
     budget: bytes such as "24GiB" for the model, what stays on the device included; a share of the streamed weights such as
@@ -86,7 +87,7 @@ def offload(model: nn.Module, budget=None, *, device=None, include=None, exclude
     and parameters (see units.py); what is excluded, loose or a buffer stays on the device. compile: True compiles the
     whole model as one graph; a function module -> module is applied to each unit. plan: a file of save_plan. progress: True
     for a bar while the weights are read and packed, or a function (bytes done, bytes in all); None: as load was told.
-    options: those of hoist.Budget. The first steps discover and measure; see manager(model).steps_before_serving.
+    shape_buckets: plans are kept by the shapes that enter, see buckets.py. options: those of hoist.Budget. The first steps discover and measure; see manager(model).steps_before_serving.
     """
     from hoist.torch import compile as compiling
     from hoist.torch import plans
@@ -105,6 +106,8 @@ def offload(model: nn.Module, budget=None, *, device=None, include=None, exclude
     made.finish([slot for _, _, slots in chosen for slot in slots])
     budgeted = ModelBudget(native_device, budget, options)
     whole = ModelManager(model, place, native_device, budgeted, _key(chosen, place))
+    if shape_buckets:
+        require_plans_to_keep(whole)
     for index, (unit_name, module, slots) in enumerate(chosen):
         whole.units.append(Unit(whole, index, unit_name, module, slots))
     whole.items = made.items
@@ -113,6 +116,8 @@ def offload(model: nn.Module, budget=None, *, device=None, include=None, exclude
     _commit(whole, Progress(progress, sum(item.bytes for item in made.items)))
     _install(whole)
     compiling.acquire(whole)
+    if shape_buckets:
+        whole.buckets = Buckets(whole)
     if plan is not None:
         plans.load_plan(model, plan)
     elif budgeted.hides:

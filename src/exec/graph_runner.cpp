@@ -24,7 +24,7 @@ void nap() { std::this_thread::sleep_for(std::chrono::microseconds(50)); }
 
 GraphRunner::GraphRunner(std::shared_ptr<Device> device, std::uint32_t positions)
     : device_(std::move(device)), positions_(positions) {
-  words_ = device_->words_create(2 * std::uint64_t{positions} + 1);
+  words_ = device_->words_create(2 * std::uint64_t{positions} + 2);
   try {
     aside_ = device_->stream_create_aside();
     thread_ = std::thread([this] { serve(); });
@@ -132,6 +132,11 @@ std::uint64_t GraphRunner::begun() const {
   return begun_;
 }
 
+bool GraphRunner::stopping() const {
+  std::lock_guard lock(mutex_);
+  return stopping_;
+}
+
 GraphRunner::Status GraphRunner::status() const {
   std::lock_guard lock(mutex_);
   Status status;
@@ -195,11 +200,7 @@ bool GraphRunner::submit_step(const GraphProgram& program, std::uint64_t number)
       if (first) refused(error.what());
       first = false;
     }
-    if (abort_wanted_) return false;
-    {
-      std::lock_guard lock(mutex_);
-      if (stopping_) return false;
-    }
+    if (abort_wanted_ || stopping()) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
@@ -282,28 +283,40 @@ void GraphRunner::set_words(std::uint32_t ready_value, std::uint32_t done_value)
   }
 }
 
-// A replay whose copies will not come all: it goes on without them. Its own words let go what has been submitted.
+// What has been submitted runs: it waits for units alone that have all of their bytes. Copies that came after their
+// unit was let go would write what it reads.
+void GraphRunner::run_dry() {
+  try {
+    const hoist_word_op_t end{dry(), static_cast<std::uint32_t>(++drained_), HOIST_WORD_WRITE};
+    device_->words_submit(aside_, 1, &end);
+    while (load(2 * positions_ + 1) != static_cast<std::uint32_t>(drained_)) {
+      if (stopping()) set_words(1, 1);  // no replay will end any more
+      nap();
+    }
+  } catch (const std::exception&) {
+    // The device takes no words either: the wait below is as good, but that it cannot be ended.
+  }
+  try {
+    device_->stream_wait(aside_);
+  } catch (const std::exception& error) {
+    log(HOIST_LOG_ERROR, "the stream aside of graphs failed: ", error.what());
+  }
+}
+
+// A replay whose copies will not come all: once those that were submitted have run it goes on without the others.
 void GraphRunner::release_step(const GraphProgram& program) {
   log(HOIST_LOG_ERROR, "a replay was let go without all of its bytes: what it computed is worth nothing");
   hold(true);
+  run_dry();
   // The word of the last unit's end is taken back by what was submitted, or it stands.
   const std::uint32_t last = static_cast<std::uint32_t>(program.order.size()) - 1;
   const auto end = program.step.begin() + static_cast<std::ptrdiff_t>(next_);
   const bool awaited = std::any_of(program.step.begin(), end, [&](const GraphAction& action) {
     return action.kind == GraphAction::Kind::await && action.position == last;
   });
-  while (!awaited && load(2 * last + 1) == 0) {
+  while (!awaited && load(2 * last + 1) == 0 && !stopping()) {
     for (std::uint32_t p = 0; p < positions_; ++p) store(2 * p, 1);
-    {
-      std::lock_guard lock(mutex_);
-      if (stopping_) break;
-    }
     nap();
-  }
-  try {
-    device_->stream_wait(aside_);
-  } catch (const std::exception& error) {
-    log(HOIST_LOG_ERROR, "the stream aside of graphs failed: ", error.what());
   }
   set_words(0, 0);
   std::lock_guard lock(mutex_);

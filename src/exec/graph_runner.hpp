@@ -63,12 +63,14 @@ class GraphRunner {
   std::size_t submit_words(const std::vector<GraphAction>& actions, std::size_t from);
   std::size_t submit_copies(const std::vector<GraphAction>& actions, std::size_t from);
   void refused(const std::string& why);
+  void run_dry();
   void release_step(const GraphProgram& program);
   void let_go(std::uint64_t number);
   bool bring_back(const GraphProgram& program);
   void prime(const GraphProgram& program);
   void set_words(std::uint32_t ready, std::uint32_t done) noexcept;
   void hold(bool on);
+  [[nodiscard]] bool stopping() const;
   [[nodiscard]] std::uint32_t load(std::uint32_t index) const noexcept {
     return std::atomic_ref(words_[index]).load(std::memory_order_acquire);
   }
@@ -78,6 +80,7 @@ class GraphRunner {
   [[nodiscard]] std::uint32_t* ready(std::uint32_t position) noexcept { return words_ + 2 * position; }
   [[nodiscard]] std::uint32_t* done(std::uint32_t position) noexcept { return words_ + 2 * position + 1; }
   [[nodiscard]] std::uint32_t* finished() noexcept { return words_ + 2 * positions_; }
+  [[nodiscard]] std::uint32_t* dry() noexcept { return words_ + 2 * positions_ + 1; }
 
   std::shared_ptr<Device> device_;
   const std::uint32_t positions_;
@@ -100,7 +103,8 @@ class GraphRunner {
   std::string failure_;
 
   // Of the thread alone.
-  std::size_t next_ = 0;  // of the step's actions, what has not been submitted
+  std::size_t next_ = 0;       // of the step's actions, what has not been submitted
+  std::uint64_t drained_ = 0;  // how often the stream aside was asked to run dry
   std::vector<hoist_word_op_t> ops_;
   std::vector<void*> to_;
   std::vector<const void*> from_;

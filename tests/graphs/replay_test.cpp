@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps that are captured once and replayed: every byte that every replay sees is right, however many are launched
 // ahead, while plans come and go, copies are slow or refused, and the rest of the interface is in use. The device is
-// HOIST_TEST_GRAPH_DEVICE, else the host device with a thread a stream.
+// what HOIST_TEST_DEVICES names (its memory must be the host's to read, as that of a stand-in is), else the host device
+// with a thread a stream.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -28,6 +29,7 @@ std::string last_error() {
 #define EXPECT_OK(call) EXPECT_EQ(HOIST_OK, call) << last_error()
 
 constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t never = ~std::uint64_t{0};
 
 // What a unit computes: whether each of its tensors has the bytes that it should have, at the address that it had.
 struct Job {
@@ -38,6 +40,7 @@ struct Job {
   };
   std::vector<Seen> tensors;
   std::atomic<std::uint64_t>* wrong;
+  std::atomic<std::uint64_t>* first_wrong;
   std::atomic<std::uint64_t>* runs;
   std::atomic<int>* work_us;
 
@@ -51,6 +54,7 @@ struct Job {
     }
     if (*job.work_us > 0) std::this_thread::sleep_for(std::chrono::microseconds(*job.work_us));
     *job.wrong += wrong;
+    if (wrong != 0 && *job.first_wrong == never) job.first_wrong->store(job.runs->load());
     ++*job.runs;
   }
 };
@@ -99,6 +103,7 @@ class Rig {
       made_.push_back(std::make_unique<Job>());
       Job& job = *made_.back();
       job.wrong = &wrong;
+      job.first_wrong = &first_wrong;
       job.runs = &runs;
       job.work_us = &work_us;
       addresses[u].clear();
@@ -142,6 +147,7 @@ class Rig {
   hoist_manager_t* manager = nullptr;
   hoist_stream_t* stream = nullptr;
   std::atomic<std::uint64_t> wrong{0};
+  std::atomic<std::uint64_t> first_wrong{never};  // of all runs, the first with a wrong byte
   std::atomic<std::uint64_t> runs{0};
   std::atomic<int> work_us{0};
   std::vector<void*> addresses[units];
@@ -150,7 +156,10 @@ class Rig {
   hoist_budget_t* budget_ = nullptr;
 
  private:
-  void open(const std::string& options) { check(hoist_device_open(("host:0?" + options).c_str(), &device)); }
+  void open(const std::string& options) {
+    const char* given = std::getenv("HOIST_TEST_DEVICES");
+    check(hoist_device_open(given != nullptr ? given : ("host:0?" + options).c_str(), &device));
+  }
 
   void add_unit(int u) {
     hoist_unit_t unit = 0;
@@ -378,6 +387,30 @@ TEST(Graphs, AbortLetsReplaysGo) {
   OK(hoist_stream_wait(rig.stream));
   EXPECT_EQ(0U, rig.wrong);
   EXPECT_EQ(HOIST_REPLAY_OPEN, rig.replays().state);
+}
+
+// A replay that has all of its bytes is right, whatever becomes of the one behind it.
+TEST(Graphs, AbortSpoilsNothingThatHasItsBytes) {
+  Rig rig("mode=threaded&copy_delay_us=100&seed=5", "slots", "50%");
+  rig.warm_up();
+  hoist_graph_t* graph = rig.capture();
+  std::uint64_t right = 0;  // replays before one that was let go
+  for (int nth = 1; nth <= 24; ++nth) {
+    const std::uint64_t runs = rig.runs;
+    const std::uint64_t begun = rig.replays().begun;
+    rig.first_wrong = never;
+    OK(hoist_device_set(rig.device, "fail", ("copy@" + std::to_string(nth) + "+").c_str()));
+    rig.launch(graph, 4);
+    while (rig.replays().state != HOIST_REPLAY_STARVED && rig.runs < runs + 4 * Rig::units) std::this_thread::yield();
+    const std::uint64_t starving = rig.replays().begun - begun;  // the next one begins when this one has ended
+    OK(hoist_replay_abort(rig.manager));
+    OK(hoist_device_set(rig.device, "fail", ""));
+    OK(hoist_stream_wait(rig.stream));
+    EXPECT_GE(rig.first_wrong, runs + (starving - 1) * Rig::units) << "refused from copy " << nth << " on";
+    right += starving - 1;
+  }
+  EXPECT_GT(right, 0U);
+  EXPECT_GT(rig.replays().aborted, 0U);
 }
 
 // Memory that is refused at a replan: the old plan goes on under the graph.

@@ -16,6 +16,7 @@ Residency::Residency(std::shared_ptr<Device> device, PinnedArena& pinned, const 
     lanes_[id] = std::make_unique<Lane>(device_, static_cast<LaneId>(id), options.lane_capacity);
   }
   checks_.resize(4);
+  for (auto& slot : checks_) slot = std::make_unique<ResidentCheck>();  // not when it is their turn, in a step
 }
 
 Residency::~Residency() {

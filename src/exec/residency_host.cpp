@@ -79,7 +79,6 @@ void Residency::check(std::uint32_t item) noexcept {
   if (!device_->has(HOIST_CAPABILITY_HOST_ADDRESSABLE) || device_->has(HOIST_CAPABILITY_NO_BYTES)) return;
   try {
     auto& slot = checks_[next_check_];
-    if (!slot) slot = std::make_unique<ResidentCheck>();
     if (!lane(LaneId::check).poll(slot->mark) || slot->differs.load()) return;
     submit_check(state, *slot);
     slot->item = item;

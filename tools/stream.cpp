@@ -43,6 +43,10 @@ void add_stream(CLI::App& app, int& status) {
   command->add_option("--steps", options->steps, "Serving steps to measure")
       ->check(CLI::Range(1U, 1'000'000U))
       ->capture_default_str();
+  command
+      ->add_option("--check-steps", options->check_steps,
+                   "Serving steps to check where the timed ones cannot be: as many as --steps if it is not given")
+      ->check(CLI::Range(1U, 1'000'000U));
   command->add_option("--unit", options->units, "A glob whose every match is a unit: 'model.layers.*'; may be repeated")
       ->allow_extra_args(false);
   command

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstring>
 #include <map>
 #include <utility>
@@ -17,8 +18,11 @@ namespace {
 
 // Called when a tensor has been packed: its pages are warm now, and not needed afterwards.
 void sum_and_forget(void* user_data) {
+  using Clock = std::chrono::steady_clock;
   auto& tensor = *static_cast<FileTensor*>(user_data);
+  const auto begin_time = Clock::now();
   tensor.sum = checksum(tensor.facts.data, tensor.facts.bytes);
+  tensor.sum_us = std::chrono::duration<double, std::micro>(Clock::now() - begin_time).count();
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<std::uintptr_t>(tensor.facts.data);
   const std::uintptr_t first = (begin + page - 1) / page * page;
@@ -59,6 +63,12 @@ std::uint64_t checksum(const void* bytes, std::uint64_t count) noexcept {
   std::uint64_t sum = 0;
   for (int i = 0; i < 4; ++i)
     sum = std::rotl((sum ^ lanes[i]) * factor, 31) ^ std::rotl((rest[i] + 1) * factor, 17 + i);
+  return sum;
+}
+
+double LoadedUnit::sum_us() const noexcept {
+  double sum = 0;
+  for (const FileTensor& tensor : tensors) sum += tensor.sum_us;
   return sum;
 }
 

@@ -18,6 +18,7 @@ std::uint64_t checksum(const void* bytes, std::uint64_t count) noexcept;
 struct FileTensor {
   hoist_checkpoint_tensor_t facts;
   std::uint64_t sum = 0;  // of the file's bytes
+  double sum_us = 0;      // what the sum took
 };
 
 struct LoadedUnit {
@@ -25,6 +26,9 @@ struct LoadedUnit {
   std::vector<FileTensor> tensors;
   std::uint64_t bytes = 0;
   double compute_us = 0;
+
+  // The sums of all of its bytes, as long as they took at the commit.
+  [[nodiscard]] double sum_us() const noexcept;
 };
 
 // The tensors of a checkpoint in units, with the sums of their bytes as they are in the file.

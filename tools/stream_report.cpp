@@ -49,6 +49,14 @@ std::string of_bound(const StreamResult& result) {
   return text;
 }
 
+// Which steps the checksum is of.
+std::string checked_text(const StreamResult& result) {
+  if (result.checked_steps == 0) return "";
+  const std::string steps = std::to_string(result.checked_steps);
+  if (result.timed_are_checked) return " in each of these " + steps + " steps";
+  return " in each of " + steps + " more steps of " + time_text(result.checked_step_us) + ", checks included";
+}
+
 std::string rounded_bytes(double bytes) { return bytes_text(static_cast<std::uint64_t>(std::llround(bytes))); }
 
 void print_plan(const Model& model, const StreamResult& result) {
@@ -120,7 +128,7 @@ void print_stream(const StreamOptions& options, const Model& model, const Stream
   std::printf("moved     h2d %s, d2h %s a step\n", rounded_bytes(result.h2d_bytes).c_str(),
               rounded_bytes(result.d2h_bytes).c_str());
   std::printf("peak      %s\n", bytes_text(status.peak_bytes).c_str());
-  std::printf("checksum  %s\n", one_line(result.checksum).c_str());
+  std::printf("checksum  %s%s\n", one_line(result.checksum).c_str(), checked_text(result).c_str());
   if (status.pageable_bytes != 0) {
     std::printf("pageable  %s of host memory, which the device refused to pin: copies of it are slow\n",
                 bytes_text(status.pageable_bytes).c_str());
@@ -132,20 +140,23 @@ void print_stream(const StreamOptions& options, const Model& model, const Stream
 void print_stream_json(const StreamOptions& options, const Model& model, const StreamResult& result,
                        const hoist::Manager& manager) {
   const hoist_budget_status_t& status = result.status;
-  Json document = {{"units", model.units().size()},
-                   {"tensors", model.tensors()},
-                   {"weight_bytes", model.bytes()},
-                   {"budget_bytes", status.budget_bytes},
-                   {"peak_bytes", status.peak_bytes},
-                   {"steps", options.steps},
-                   {"step_us", result.step_us},
-                   {"predicted_step_us", status.predicted_step_us},
-                   {"bound_us", status.bound_us},
-                   {"bytes", {{"h2d", count(result.h2d_bytes)}, {"d2h", count(result.d2h_bytes)}}},
-                   {"mispredictions", status.mispredictions},
-                   {"checksum", result.checksum},
-                   {"device", options.device},
-                   {"phase", phase_name(status.phase)}};
+  Json document = {
+      {"units", model.units().size()},
+      {"tensors", model.tensors()},
+      {"weight_bytes", model.bytes()},
+      {"budget_bytes", status.budget_bytes},
+      {"peak_bytes", status.peak_bytes},
+      {"steps", options.steps},
+      {"step_us", result.step_us},
+      {"predicted_step_us", status.predicted_step_us},
+      {"bound_us", status.bound_us},
+      {"bytes", {{"h2d", count(result.h2d_bytes)}, {"d2h", count(result.d2h_bytes)}}},
+      {"mispredictions", status.mispredictions},
+      {"checksum", result.checksum},
+      {"checked",
+       {{"steps", result.checked_steps}, {"step_us", result.checked_step_us}, {"timed", result.timed_are_checked}}},
+      {"device", options.device},
+      {"phase", phase_name(status.phase)}};
   if (status.pageable_bytes != 0) document["pageable_bytes"] = status.pageable_bytes;
   if (options.timing) document["timing"] = json_of_timing(model, result);
   if (options.explain) document["explain"] = lines(explanation(manager));

@@ -16,10 +16,6 @@ constexpr unsigned run_ahead_steps = 2;
 constexpr std::size_t steps_in_flight = run_ahead_steps + 2;  // a step's calls are free once it cannot be in flight
 constexpr unsigned most_steps_to_serving = 64;
 
-bool has(const hoist_device_properties_t& facts, hoist_capability_t capability) {
-  return (facts.capabilities & static_cast<std::uint64_t>(capability)) != 0;
-}
-
 hoist::Budget make_budget(const hoist::Device& device, const std::string& size) {
   hoist::BudgetOptions options;
   options.set("budget", size);
@@ -30,11 +26,10 @@ hoist::Budget make_budget(const hoist::Device& device, const std::string& size) 
   return {device, options};
 }
 
+using Clock = std::chrono::steady_clock;
+
 // Sleeps, then watches the clock: a sleep alone overshoots, watching alone takes a core from the copies.
-void wait_us(double us) noexcept {
-  using Clock = std::chrono::steady_clock;
-  const auto end =
-      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::micro>(us));
+void wait_until(Clock::time_point end) noexcept {
   const auto margin = std::chrono::microseconds(150);
   if (end - Clock::now() > margin) std::this_thread::sleep_until(end - margin);
   while (Clock::now() < end) {
@@ -44,7 +39,8 @@ void wait_us(double us) noexcept {
 }  // namespace
 
 StreamRun::StreamRun(const hoist::Device& device, Model& model, const StreamOptions& options)
-    : model_(model),
+    : device_(device),
+      model_(model),
       options_(options),
       facts_(device.query()),
       stream_(device),
@@ -54,6 +50,7 @@ StreamRun::StreamRun(const hoist::Device& device, Model& model, const StreamOpti
       calls_(steps_in_flight, std::vector<Call>(model.units().size())) {
   model_.add_to(manager_);
   manager_.commit();
+  if (checks_hide_in_compute()) served_ = Work::compute_and_check;
 }
 
 StreamRun::~StreamRun() {
@@ -61,16 +58,24 @@ StreamRun::~StreamRun() {
   static_cast<void>(hoist_stream_wait(stream_.get()) == HOIST_OK);
 }
 
+// Of a virtual clock checks take no time. On a real one the sums are the unit's compute, where that is long enough for
+// them and the host reads the device's memory: half as long again, since copies run beside them.
+bool StreamRun::checks_hide_in_compute() const {
+  if (is(HOIST_CAPABILITY_NO_BYTES) || !is(HOIST_CAPABILITY_HOST_ADDRESSABLE)) return false;
+  const auto fits = [](const LoadedUnit& unit) { return unit.bytes == 0 || 1.5 * unit.sum_us() <= unit.compute_us; };
+  return is(HOIST_CAPABILITY_VIRTUAL_CLOCK) || std::all_of(model_.units().begin(), model_.units().end(), fits);
+}
+
 StreamResult StreamRun::run() {
   reach_serving();
   StreamResult result;
   serve(result);
-  const bool moves_bytes = !has(facts_, HOIST_CAPABILITY_NO_BYTES);
-  if (moves_bytes && !has(facts_, HOIST_CAPABILITY_VIRTUAL_CLOCK)) {
-    step(has(facts_, HOIST_CAPABILITY_HOST_ADDRESSABLE) ? Work::check : Work::check_by_copy);
-    stream_.wait();
+  if (is(HOIST_CAPABILITY_NO_BYTES)) {
+    result.checksum = "unchecked";
+    return result;
   }
-  result.checksum = moves_bytes ? verdict() : "unchecked";
+  check_more_steps(result);
+  result.checksum = verdict();
   return result;
 }
 
@@ -78,30 +83,41 @@ void StreamRun::reach_serving() {
   for (unsigned steps = 0; manager_.query().phase != HOIST_PHASE_SERVING; ++steps) {
     if (steps == most_steps_to_serving)
       throw std::runtime_error("the manager does not come to serving; please report it");
-    step(Work::compute);
+    step(served_);
     stream_.wait();
   }
-  step(Work::compute);  // from its end on, loads that run ahead belong to the served plan
+  step(served_);  // from its end on, loads that run ahead belong to the served plan
+}
+
+// The mean time of a step, in µs.
+double StreamRun::run_steps(unsigned count, Work work) {
+  ProgressBar bar(options_.json);
+  begin_.record(stream_);
+  for (unsigned done = 0; done < count; ++done) {
+    step(work);
+    bar.show(done + 1, count);
+  }
+  end_.record(stream_);
+  stream_.wait();
+  return hoist::elapsed_us(begin_, end_) / count;
+}
+
+void StreamRun::check_more_steps(StreamResult& result) {
+  result.checked_steps = options_.steps;
+  result.checked_step_us = result.step_us;
+  result.timed_are_checked = served_ == Work::compute_and_check;
+  if (result.timed_are_checked) return;
+  const Work work = is(HOIST_CAPABILITY_HOST_ADDRESSABLE) ? Work::compute_and_check : Work::check_by_copy;
+  result.checked_steps = options_.check_steps.value_or(options_.steps);
+  result.checked_step_us = run_steps(result.checked_steps, work);
 }
 
 void StreamRun::serve(StreamResult& result) {
-  // Host functions take no modelled time beyond what they are given, so checks there disturb nothing.
-  const bool checks = has(facts_, HOIST_CAPABILITY_VIRTUAL_CLOCK) && !has(facts_, HOIST_CAPABILITY_NO_BYTES);
   if (!options_.trace.empty()) manager_.trace_begin(0);
   if (options_.timing) manager_.timing_begin(0);
   const hoist_budget_status_t before = manager_.query();
-  {
-    ProgressBar bar(options_.json);
-    begin_.record(stream_);
-    for (unsigned done = 0; done < options_.steps; ++done) {
-      step(checks ? Work::compute_and_check : Work::compute);
-      bar.show(done + 1, options_.steps);
-    }
-    end_.record(stream_);
-    stream_.wait();
-  }
+  result.step_us = run_steps(options_.steps, served_);
   result.status = manager_.query();
-  result.step_us = hoist::elapsed_us(begin_, end_) / options_.steps;
   result.h2d_bytes = static_cast<double>(result.status.h2d_bytes - before.h2d_bytes) / options_.steps;
   result.d2h_bytes = static_cast<double>(result.status.d2h_bytes - before.d2h_bytes) / options_.steps;
   if (!options_.trace.empty()) manager_.trace_end(options_.trace);
@@ -119,6 +135,7 @@ void StreamRun::step(Work work) {
   for (std::uint32_t number = 0; number < model_.units().size(); ++number) unit(number, work);
   scope.end();
   ++steps_;
+  if (work != Work::compute) ++checked_steps_;
 }
 
 void StreamRun::unit(std::uint32_t number, Work work) {
@@ -142,24 +159,40 @@ void StreamRun::unit(std::uint32_t number, Work work) {
 }
 
 void StreamRun::compute(void* user_data) noexcept {
+  const auto begin = Clock::now();
   const Call& call = *static_cast<const Call*>(user_data);
   StreamRun& run = *call.run;
   const LoadedUnit& unit = run.model_.units()[call.unit];
-  if (call.work != Work::compute) {
+  if (call.work == Work::compute_and_check) {
     for (std::size_t i = 0; i < call.pointers.size(); ++i) run.check(unit, i, call.pointers[i]);
   }
-  if (call.work == Work::compute && !has(run.facts_, HOIST_CAPABILITY_VIRTUAL_CLOCK)) wait_us(unit.compute_us);
+  if (run.is(HOIST_CAPABILITY_VIRTUAL_CLOCK)) return;
+  wait_until(begin +
+             std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::micro>(unit.compute_us)));
 }
 
-// For devices whose memory the host cannot read.
+// For devices whose memory the host cannot read: a unit's bytes come back in stream order, then are compared.
 void StreamRun::check_by_copy(std::uint32_t number, const hoist::UnitView& view) {
   const LoadedUnit& unit = model_.units()[number];
-  for (std::size_t i = 0; i < view.size(); ++i) {
-    staging_.resize(std::max<std::size_t>(staging_.size(), view[i].bytes));
-    stream_.submit_copy(HOIST_COPY_D2H, staging_.data(), view[i].data, view[i].bytes);
-    stream_.wait();
-    check(unit, i, staging_.data());
+  stream_.wait();  // the unit before has been compared
+  if (staging_ == nullptr) {
+    std::uint64_t most = 1;
+    for (const LoadedUnit& each : model_.units()) most = std::max(most, each.bytes);
+    staging_ = std::make_unique<hoist::HostMemory>(device_, most);
   }
+  copied_.resize(view.size());
+  auto* to = static_cast<char*>(staging_->data());
+  for (std::size_t i = 0; i < view.size(); ++i) {
+    copied_[i] = {this, &unit, i, to};
+    if (view[i].bytes != 0) stream_.submit_copy(HOIST_COPY_D2H, to, view[i].data, view[i].bytes);
+    stream_.submit_host(&StreamRun::compare, &copied_[i], 0);
+    to += view[i].bytes;
+  }
+}
+
+void StreamRun::compare(void* user_data) noexcept {
+  const Copied& it = *static_cast<const Copied*>(user_data);
+  it.run->check(*it.unit, it.tensor, it.bytes);
 }
 
 void StreamRun::check(const LoadedUnit& unit, std::size_t number, const void* bytes) noexcept {
@@ -173,8 +206,7 @@ void StreamRun::check(const LoadedUnit& unit, std::size_t number, const void* by
 std::string StreamRun::verdict() const {
   const FileTensor* tensor = differs_.load();
   if (tensor != nullptr) return tensor->facts.name;
-  const std::uint64_t checks = has(facts_, HOIST_CAPABILITY_VIRTUAL_CLOCK) ? options_.steps : 1;
-  if (checked_.load() != checks * model_.tensors())
+  if (checked_.load() != checked_steps_ * model_.tensors())
     throw std::runtime_error("not every tensor was checked; please report it");
   return "ok";
 }

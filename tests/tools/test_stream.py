@@ -8,7 +8,7 @@ import pytest
 from checkpoints import VIRTUAL
 
 FIELDS = ["units", "tensors", "weight_bytes", "budget_bytes", "peak_bytes", "steps", "step_us", "predicted_step_us",
-          "bound_us", "bytes", "mispredictions", "checksum", "device", "phase"]
+          "bound_us", "bytes", "mispredictions", "checksum", "checked", "device", "phase"]
 
 
 def stream(program, model, budget, *more, device=VIRTUAL):
@@ -163,6 +163,22 @@ def test_real_clocks(program, tmp_path, mode):
                         device=f"host:0?mode={mode}")
         expect_right(report, tensors, percent / 100)
         assert report["step_us"] >= report["units"] * 300
+
+
+def test_which_steps_are_checked(program, uniform, stand_in):
+    """The timed ones where the sums fit into what a unit computes, else as many more, with a time of their own."""
+    model, tensors = uniform
+    within = stream(program, model, "40%", "--steps", "2", "--compute-us", "20000", device="host:0")
+    expect_right(within, tensors, 0.4)
+    assert within["checked"] == {"steps": 2, "step_us": within["step_us"], "timed": True}
+    for more, steps in ([], 3), (["--check-steps", "2"], 2):
+        after = stream(program, model, "40%", "--steps", "3", "--compute-us", "0", *more, device="host:0")
+        expect_right(after, tensors, 0.4)
+        assert after["checked"]["steps"] == steps and not after["checked"]["timed"]
+    by_copy = program("stream", model, "--device", "cuda:0", "--json", "--steps", "3", "--budget", "40%", **stand_in).json()
+    assert by_copy["checked"]["steps"] == 3 and not by_copy["checked"]["timed"]
+    text = program("stream", model, "--budget", "40%", "--device", "host:0", "--compute-us", "0", "--steps", "2").out
+    assert "checksum  ok in each of 2 more steps of " in text, text
 
 
 def test_a_budget_in_bytes(program, uniform):

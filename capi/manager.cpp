@@ -58,6 +58,25 @@ std::shared_ptr<Budget> budget_for(const std::shared_ptr<Device>& device, const 
 
 }  // namespace
 
+namespace hoist::capi {
+
+void end_manager(std::unique_ptr<Manager> manager) {
+  const std::shared_ptr<Budget> budget = manager->shared_budget();
+  const Inside inside(*budget);
+  while (budget->busy().exchange(true, std::memory_order_acquire)) std::this_thread::yield();
+  manager.reset();
+  budget->busy().store(false, std::memory_order_release);
+}
+
+}  // namespace hoist::capi
+
+hoist_status_t hoist_manager_options_init(hoist_manager_options_t* out_options) noexcept {
+  return guarded("hoist_manager_options_init", [&] {
+    const hoist_manager_options_t defaults = HOIST_MANAGER_OPTIONS_INIT;
+    write_struct(check_out(out_options, "out_options"), defaults);
+  });
+}
+
 hoist_status_t hoist_manager_create(hoist_device_t* device, const hoist_manager_options_t* options,
                                     hoist_manager_t** out_manager) noexcept {
   return guarded("hoist_manager_create", [&] {
@@ -72,15 +91,9 @@ hoist_status_t hoist_manager_create(hoist_device_t* device, const hoist_manager_
 
 void hoist_manager_destroy(hoist_manager_t* manager) noexcept {
   destroy_handle(manager, "hoist_manager_destroy", [](std::unique_ptr<Manager>& value) {
-    const std::shared_ptr<Budget> budget = value->shared_budget();
-    if (HeldManager::inside() == budget.get()) {
-      log(HOIST_LOG_ERROR, "hoist_manager_destroy within a callback of the same budget: the manager is kept");
-      return keep_shell(value.release());
-    }
-    // Another thread may be inside a manager of the same budget: it cannot be refused here, so it is waited for.
-    while (budget->busy().exchange(true, std::memory_order_acquire)) std::this_thread::yield();
-    value.reset();
-    budget->busy().store(false, std::memory_order_release);
+    Inside* inside = Inside::of(value->budget());
+    if (inside != nullptr) return inside->end_later(std::move(value));
+    end_manager(std::move(value));
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "device_handle.hpp"
 #include "handle.hpp"
@@ -19,21 +20,47 @@ struct hoist_manager_t : hoist::capi::Handle<std::unique_ptr<hoist::Manager>> {
 
 namespace hoist::capi {
 
+// Waits until no other thread is inside the manager's budget, which cannot be refused here, and ends it.
+void end_manager(std::unique_ptr<Manager> manager);
+
+// That the calling thread is inside a budget. A callback of the user's may come back and destroy a manager of the same
+// budget: it goes when the thread leaves, since to wait here would be to wait for itself.
+class Inside {
+ public:
+  explicit Inside(const Budget& budget) : budget_(&budget), outer_(std::exchange(innermost(), this)) {}
+  ~Inside() {
+    innermost() = outer_;
+    for (std::unique_ptr<Manager>& manager : leaving_) end_manager(std::move(manager));
+  }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+  // The calling thread's own in that budget, or NULL.
+  static Inside* of(const Budget& budget) noexcept {
+    Inside* it = innermost();
+    while (it != nullptr && it->budget_ != &budget) it = it->outer_;
+    return it;
+  }
+  void end_later(std::unique_ptr<Manager> manager) { leaving_.push_back(std::move(manager)); }
+
+ private:
+  static Inside*& innermost() noexcept {
+    static thread_local Inside* frame = nullptr;
+    return frame;
+  }
+
+  const Budget* budget_;
+  Inside* outer_;
+  std::vector<std::unique_ptr<Manager>> leaving_;
+};
+
 // Checks the handle and holds the whole budget for the call: its managers share one sequence of units.
 class HeldManager {
  public:
   explicit HeldManager(const hoist_manager_t* manager)
-      : manager_(*value_of(manager, "manager")), busy_(manager_.budget().busy(), "budget") {
-    outer_ = std::exchange(inside(), &manager_.budget());
-  }
-  ~HeldManager() { inside() = outer_; }
-  HeldManager(const HeldManager&) = delete;
-  HeldManager& operator=(const HeldManager&) = delete;
-  // The budget that the calling thread is inside of: a callback of the user's may come back here.
-  static const Budget*& inside() noexcept {
-    static thread_local const Budget* budget = nullptr;
-    return budget;
-  }
+      : manager_(*value_of(manager, "manager")),
+        inside_(manager_.budget()),
+        busy_(manager_.budget().busy(), "budget") {}
   Manager* operator->() const { return &manager_; }
   Budget& budget() const { return manager_.budget(); }
 
@@ -48,8 +75,8 @@ class HeldManager {
 
  private:
   Manager& manager_;
+  Inside inside_;  // goes after busy_: managers that leave then take it
   Busy busy_;
-  const Budget* outer_ = nullptr;
 };
 
 // capi/budget.cpp

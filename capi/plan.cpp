@@ -107,6 +107,13 @@ hoist_status_t hoist_problem_export(const hoist_problem_t* problem, char* buffer
 
 void hoist_problem_destroy(hoist_problem_t* problem) noexcept { destroy_handle(problem, "hoist_problem_destroy"); }
 
+hoist_status_t hoist_plan_options_init(hoist_plan_options_t* out_options) noexcept {
+  return guarded("hoist_plan_options_init", [&] {
+    const hoist_plan_options_t defaults = HOIST_PLAN_OPTIONS_INIT;
+    write_struct(check_out(out_options, "out_options"), defaults);
+  });
+}
+
 hoist_status_t hoist_plan_solve(const hoist_problem_t* problem, const hoist_plan_options_t* options,
                                 hoist_plan_t** out_plan) noexcept {
   return guarded("hoist_plan_solve", [&] {

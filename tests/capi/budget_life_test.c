@@ -253,28 +253,59 @@ static void test_destroy_beside(const device_t* on) {
   }
 }
 
-static void destroy_own(void* manager) { hoist_manager_destroy(*(hoist_manager_t**)manager); }
+static int gone = 0; /* tensors that were released */
 
-/* A finalizer may run on the thread that is inside: it must not wait for itself. */
-static void test_destroy_inside(const device_t* on) {
-  hoist_tensor_desc_t desc = HOIST_TENSOR_DESC_INIT;
-  hoist_budget_t* budget = create_budget(on, 4);
-  hoist_manager_t* other = create_manager(on, budget);
+typedef struct {
+  hoist_manager_t* manager; /* destroyed on release; NULL: none */
+} release_t;
+
+static void on_release(void* user_data) {
+  ++gone;
+  hoist_manager_destroy(((release_t*)user_data)->manager);
+}
+
+static hoist_manager_t* create_with_release(const device_t* on, hoist_budget_t* budget, const char* name,
+                                            release_t* release) {
+  static unsigned char bytes[place];
   hoist_manager_t* manager = create_manager(on, budget);
-  unsigned char bytes[place] = {0};
+  hoist_tensor_desc_t desc = HOIST_TENSOR_DESC_INIT;
   hoist_unit_t unit = 0;
   hoist_tensor_t tensor = 0;
-  OK(hoist_manager_add_unit(manager, "u", &unit));
-  desc.name = "x";
+  OK(hoist_manager_add_unit(manager, name, &unit));
+  desc.name = name;
   desc.bytes = place;
   desc.host = bytes;
   desc.flags = HOIST_TENSOR_COPY;
-  desc.release = destroy_own;
-  desc.user_data = &other;
+  desc.release = on_release;
+  desc.user_data = release;
   OK(hoist_manager_add_tensor(manager, unit, &desc, &tensor));
-  OK(hoist_manager_commit(manager));
+  return manager;
+}
+
+/* A finalizer may run on the thread that is inside: it must not wait for itself, and what it destroys goes. */
+static void test_destroy_inside(const device_t* on) {
+  hoist_budget_t* budget = create_budget(on, 4);
+  release_t nothing = {NULL}, destroys_other = {NULL}, destroys_itself = {NULL};
+  hoist_manager_t* other = create_with_release(on, budget, "other", &nothing);
+  hoist_manager_t* manager = create_with_release(on, budget, "one", &destroys_other);
+  destroys_other.manager = other;
+  gone = 0;
+  OK(hoist_manager_commit(manager)); /* within it, other is destroyed, uncommitted */
+  CHECK(gone == 2);
   CHECK(hoist_manager_commit(other) == HOIST_ERROR_INVALID_STATE && says("destroyed"));
+  CHECK(status_of(budget).unit_count == 1);
   hoist_manager_destroy(manager);
+
+  manager = create_with_release(on, budget, "itself", &destroys_itself);
+  destroys_itself.manager = manager;
+  OK(hoist_manager_commit(manager));
+  CHECK(status_of(budget).unit_count == 0);
+
+  other = create_with_release(on, budget, "other", &nothing);
+  destroys_other.manager = other;
+  gone = 0;
+  hoist_manager_destroy(create_with_release(on, budget, "one", &destroys_other)); /* uncommitted both */
+  CHECK(gone == 2);
   hoist_budget_destroy(budget);
 }
 

@@ -311,8 +311,32 @@ static void test_options_of_old(void) {
   for (size_t i = options.struct_size; i < sizeof options; ++i) CHECK(bytes[i] == 0xaa);
 }
 
+/* Every struct of options has all defaults by a call, too, and they are those of its macro. */
+static void test_options_by_call(void) {
+  hoist_budget_options_t budget, budget_is = HOIST_BUDGET_OPTIONS_INIT;
+  hoist_manager_options_t manager, manager_is = HOIST_MANAGER_OPTIONS_INIT;
+  hoist_plan_options_t plan, plan_is = HOIST_PLAN_OPTIONS_INIT;
+  memset(&budget, 0xaa, sizeof budget);
+  memset(&manager, 0xaa, sizeof manager);
+  memset(&plan, 0xaa, sizeof plan);
+  CHECK(hoist_plan_options_init(&plan) == HOIST_ERROR_INVALID_ARGUMENT && says("struct_size"));
+  CHECK(hoist_manager_options_init(NULL) == HOIST_ERROR_INVALID_ARGUMENT);
+  budget.struct_size = sizeof budget;
+  manager.struct_size = sizeof manager;
+  plan.struct_size = sizeof plan;
+  OK(hoist_budget_options_init(&budget));
+  OK(hoist_manager_options_init(&manager));
+  OK(hoist_plan_options_init(&plan));
+  CHECK(budget.struct_size == budget_is.struct_size && budget.budget_share == budget_is.budget_share &&
+        budget.placement == budget_is.placement && budget.profile_steps == budget_is.profile_steps);
+  CHECK(manager.struct_size == manager_is.struct_size && manager.budget == manager_is.budget);
+  CHECK(plan.struct_size == plan_is.struct_size && plan.effort == 0 && plan.reserved == 0 &&
+        plan.time_limit_seconds == plan_is.time_limit_seconds);
+}
+
 int main(void) {
   test_options_of_old();
+  test_options_by_call();
   device_t on = open_device("host:0?mode=threaded");
   test_one_budget(&on);
   test_order(&on);

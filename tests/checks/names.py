@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of the contract: hoist_<noun>_<verb>, types end in _t, constants begin with HOIST_."""
+"""Names of the contract: hoist_<noun>_<verb>, types end in _t, constants begin with HOIST_, options have their inits."""
 
 import re
 
 import common
 import contract
 
-NOUNS = {"budget", "budget_options", "capture", "checkpoint", "device", "event", "host_memory", "log", "manager", "memory", "plan",
-         "plugin", "problem", "replan", "replay", "step", "stream", "tensor", "timing", "trace", "unit",
+NOUNS = {"budget", "budget_options", "capture", "checkpoint", "device", "event", "host_memory", "log", "manager",
+         "manager_options", "memory", "plan", "plan_options", "plugin", "problem", "replan", "replay", "step", "stream", "tensor", "timing", "trace", "unit",
          "effect", "engine", "frame", "graph", "group", "override", "pool", "scope", "sequence", "state", "token",
          "window", "gather"}
 VERBS = {"abort", "add", "alias", "begin", "bind", "check", "close", "commit", "create", "destroy", "drain", "end",
@@ -47,6 +47,18 @@ def check_types(header: contract.Header, findings: common.Findings) -> None:
             findings.add(header.path, line, f"type {name} is not hoist_<name>_t")
 
 
+def check_options(header: contract.Header, findings: common.Findings) -> None:
+    """All defaults can be had by a macro, and by a call where there is no macro."""
+    for record in header.records:
+        if not record.name.endswith("_options_t"):
+            continue
+        init = record.name.removesuffix("_t") + "_init"
+        if not re.search(rf"^\s*#\s*define\s+{init.upper()}\b", header.code, flags=re.M):
+            findings.add(header.path, record.line, f"{record.name} has no {init.upper()}")
+        if init not in {function.name for function in header.functions}:
+            findings.add(header.path, record.line, f"{record.name} has no {init}")
+
+
 def check_constants(header: contract.Header, findings: common.Findings) -> None:
     names = [(match.group(1), contract.line_of(header.code, match.start()))
              for match in re.finditer(r"^\s*#\s*define\s+(\w+)", header.code, flags=re.M)]
@@ -70,6 +82,7 @@ def main() -> None:
     for header in contract.headers(options.root):
         check_functions(header, findings)
         check_types(header, findings)
+        check_options(header, findings)
         check_constants(header, findings)
     findings.exit()
 

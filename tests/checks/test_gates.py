@@ -134,6 +134,8 @@ def test_words_of_a_status(declaration, tmp_path):
     ("HOIST_KIND_ONE = 1", "HOIST_KIND_ONE", "HOIST_KIND_ONE has no value"),
     ("HOIST_KIND_FORCE_32 = 0x7fffffff", "HOIST_KIND_LAST = 7", "hoist_kind_t does not end in"),
     ("#define HOIST_UNIT_INIT", "#define UNIT_INIT", "constant UNIT_INIT is not"),
+    ("} hoist_unit_t", "} hoist_unit_options_t", "hoist_unit_options_t has no HOIST_UNIT_OPTIONS_INIT"),
+    ("} hoist_unit_t", "} hoist_unit_options_t", "hoist_unit_options_t has no hoist_unit_options_init"),
 ])
 def test_names(old, new, expected, tmp_path):
     holds("names", contract_tree(tmp_path))
@@ -279,6 +281,21 @@ def test_versions(tmp_path):
     fails("versions", tmp_path, "CHANGELOG.md:3: says version 0.1.0")
     fails("versions", tmp_path, "bindings/rust/Cargo.toml:2: says version 0.1.0")
     fails("versions", tree(tmp_path, VERSION="0.2.0\n"), "capi/hoist.map:1: says version 0.1, VERSION says 0.2")
+
+
+def test_versions_of_an_open_level(tmp_path):
+    header = "#define HOIST_VERSION_MAJOR 0\n#define HOIST_VERSION_MINOR 1\n#define HOIST_VERSION_PATCH 0\n"
+    kept = {"tests__compat__v0_1__include__hoist__version.h": header, "tests__compat__v0_1__plugin__my.c": "int x;\n"}
+    root = tree(tmp_path, VERSION="0.1.0\n", **kept, **{
+        "CHANGELOG.md": "# Changes\n\n## 0.1.0 (not released)\n", "capi__hoist.map": MAP,
+        "include__hoist__version.h": header, "examples__c__06_my_device__my.c": "int x;\n"})
+    holds("versions", root)
+    fails("versions", tree(root, **{"include__hoist__new.h": "int y;\n"}), "v0_1/include/hoist/new.h:1: is in only one of")
+    tree(root, **{"tests__compat__v0_1__include__hoist__new.h": "int y;\nint z;\n"})
+    fails("versions", root, "v0_1/include/hoist/new.h:2: lags behind include/hoist/new.h: cp include/hoist/*.h")
+    tree(root, **{"include__hoist__new.h": "int y;\nint z;\n", "examples__c__06_my_device__my.c": "int y;\n"})
+    fails("versions", root, "v0_1/plugin/my.c:1: lags behind examples/c/06_my_device/my.c: tests/compat/keep_plugin.sh")
+    holds("versions", tree(root, **{"CHANGELOG.md": "# Changes\n\n## 0.1.0\n"}))  # released: it stays as it was
 
 
 def test_format(tmp_path):

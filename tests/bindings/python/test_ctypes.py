@@ -81,6 +81,7 @@ FUNCTIONS = {
     "hoist_budget_create": (STATUS, [DEVICE, out(hoist_budget_options_t, "const hoist_budget_options_t"),
                                      out(Handle, "hoist_budget_t*")]),
     "hoist_budget_destroy": ((None, "void"), [BUDGET]),
+    "hoist_manager_options_init": (STATUS, [out(hoist_manager_options_t, "hoist_manager_options_t")]),
     "hoist_manager_create": (STATUS, [DEVICE, out(hoist_manager_options_t, "const hoist_manager_options_t"),
                                       out(Handle, "hoist_manager_t*")]),
     "hoist_manager_destroy": ((None, "void"), [MANAGER]),
@@ -179,7 +180,9 @@ class Smoke(unittest.TestCase):
         self.check(lib.hoist_budget_options_init(c.byref(options)))
         self.check(lib.hoist_budget_options_set(c.byref(options), b"budget", b"50%"))
         budget = self.make(lib.hoist_budget_create, device, c.byref(options))
-        joined = hoist_manager_options_t(c.sizeof(hoist_manager_options_t), budget)
+        joined = hoist_manager_options_t(c.sizeof(hoist_manager_options_t))
+        self.check(lib.hoist_manager_options_init(c.byref(joined)))
+        joined.budget = budget
         manager = self.make(lib.hoist_manager_create, device, c.byref(joined))
         tensors = [self.add_unit(manager, u) for u in range(4)]
         self.check(lib.hoist_manager_commit(manager))

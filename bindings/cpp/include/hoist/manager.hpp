@@ -127,7 +127,9 @@ class Manager : public detail::Handle<hoist_manager_t, hoist_manager_destroy> {
 
  private:
   static hoist_manager_t* joined(const Device& device, const Budget& budget) {
-    hoist_manager_options_t options = HOIST_MANAGER_OPTIONS_INIT;
+    hoist_manager_options_t options{};
+    options.struct_size = sizeof options;
+    check(hoist_manager_options_init(&options));
     options.budget = budget.get();
     return make(hoist_manager_create, device.get(), &options);
   }

@@ -31,7 +31,10 @@ class Problem : public detail::Handle<hoist_problem_t, hoist_problem_destroy> {
 };
 
 struct PlanOptions : hoist_plan_options_t {
-  PlanOptions() : hoist_plan_options_t(HOIST_PLAN_OPTIONS_INIT) {}
+  PlanOptions() : hoist_plan_options_t() {
+    struct_size = sizeof(hoist_plan_options_t);
+    check(hoist_plan_options_init(this));
+  }
 };
 
 class Plan : public detail::Handle<hoist_plan_t, hoist_plan_destroy> {

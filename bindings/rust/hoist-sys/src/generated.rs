@@ -903,6 +903,11 @@ impl Default for hoist_manager_options_t {
         }
     }
 }
+extern "C" {
+    pub fn hoist_manager_options_init(
+        out_options: *mut hoist_manager_options_t,
+    ) -> hoist_status_t;
+}
 impl hoist_use_mode_t {
     pub const HOIST_USE_READ: hoist_use_mode_t = hoist_use_mode_t(0);
     pub const HOIST_USE_WRITE: hoist_use_mode_t = hoist_use_mode_t(1);
@@ -1312,6 +1317,11 @@ const _: () = {
         "Offset of field: hoist_plan_options_t::time_limit_seconds",
     ][::core::mem::offset_of!(hoist_plan_options_t, time_limit_seconds) - 16usize];
 };
+extern "C" {
+    pub fn hoist_plan_options_init(
+        out_options: *mut hoist_plan_options_t,
+    ) -> hoist_status_t;
+}
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct hoist_plan_result_t {

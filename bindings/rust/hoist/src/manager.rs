@@ -82,10 +82,11 @@ unsafe extern "C" fn release(user_data: *mut c_void) {
 impl Manager {
     /// Creates a manager that joins a budget; None: one of its own with the device's defaults.
     pub fn new(device: &Device, budget: Option<&Budget>) -> Result<Self> {
-        let options = sys::hoist_manager_options_t {
-            struct_size: std::mem::size_of::<sys::hoist_manager_options_t>(),
-            budget: budget.map_or(std::ptr::null_mut(), Budget::as_ptr),
-        };
+        let struct_size = std::mem::size_of::<sys::hoist_manager_options_t>();
+        let mut options = sys::hoist_manager_options_t { struct_size, ..Default::default() };
+        // SAFETY: the struct's size is set.
+        check(unsafe { sys::hoist_manager_options_init(&mut options) })?;
+        options.budget = budget.map_or(std::ptr::null_mut(), Budget::as_ptr);
         let host_addressable = device.query()?.is_host_addressable();
         let mut handle = std::ptr::null_mut();
         // SAFETY: the options are read during the call only.

@@ -68,7 +68,10 @@ impl Plan {
     /// Makes a plan. Effort: iterations of search, 0: the library's; time limit: 0: none.
     pub fn solve(problem: &Problem, effort: u32, time_limit_seconds: f64) -> Result<Self> {
         let struct_size = std::mem::size_of::<sys::hoist_plan_options_t>();
-        let options = sys::hoist_plan_options_t { struct_size, effort, time_limit_seconds, ..Default::default() };
+        let mut options = sys::hoist_plan_options_t { struct_size, ..Default::default() };
+        // SAFETY: the struct's size is set.
+        check(unsafe { sys::hoist_plan_options_init(&mut options) })?;
+        (options.effort, options.time_limit_seconds) = (effort, time_limit_seconds);
         // SAFETY: the options are read during the call only.
         Self::make(|out| unsafe { sys::hoist_plan_solve(problem.as_ptr(), &options, out) })
     }

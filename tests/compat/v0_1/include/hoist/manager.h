@@ -36,6 +36,15 @@ typedef struct hoist_manager_options_t {
 #define HOIST_MANAGER_OPTIONS_INIT \
   { sizeof(hoist_manager_options_t), NULL }
 
+/**
+ * @brief Makes all defaults, for callers without the macro.
+ * @param[in,out] out_options struct_size is read, the rest written: never more than the caller has room for.
+ * @return HOIST_OK, or HOIST_ERROR_INVALID_ARGUMENT for NULL or a size that cannot be.
+ * @threadsafe @nonblocking @since 0.1
+ */
+HOIST_API HOIST_NODISCARD hoist_status_t hoist_manager_options_init(hoist_manager_options_t* out_options)
+    HOIST_NOEXCEPT;
+
 /** What a unit does with a tensor. @since 0.1 */
 typedef enum hoist_use_mode_t {
   HOIST_USE_READ = 0,             /**< Reads it. */
@@ -100,8 +109,9 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_manager_create(hoist_device_t* de
 /**
  * @brief Waits for the manager's work and frees all it has. Dirty bytes of adopted tensors are stored first.
  *
- * An open step is given up. Where another thread is inside a manager of the budget it is waited for. Failures cannot
- * be told here: call hoist_manager_drain before. NULL is a no-op.
+ * An open step is given up. Where another thread is inside a manager of the budget it is waited for; within a callback
+ * of the same budget the manager goes when the call that the callback is of returns. Failures cannot be told here: call
+ * hoist_manager_drain before. NULL is a no-op.
  * @externsync @blocking @since 0.1
  */
 HOIST_API void hoist_manager_destroy(hoist_manager_t* manager) HOIST_NOEXCEPT;

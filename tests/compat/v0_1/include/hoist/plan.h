@@ -33,6 +33,14 @@ typedef struct hoist_plan_options_t {
 #define HOIST_PLAN_OPTIONS_INIT \
   { sizeof(hoist_plan_options_t), 0, 0, 0.0 }
 
+/**
+ * @brief Makes all defaults, for callers without the macro.
+ * @param[in,out] out_options struct_size is read, the rest written: never more than the caller has room for.
+ * @return HOIST_OK, or HOIST_ERROR_INVALID_ARGUMENT for NULL or a size that cannot be.
+ * @threadsafe @nonblocking @since 0.1
+ */
+HOIST_API HOIST_NODISCARD hoist_status_t hoist_plan_options_init(hoist_plan_options_t* out_options) HOIST_NOEXCEPT;
+
 /** What a plan comes to, predicted or simulated. Times in µs. @since 0.1 */
 typedef struct hoist_plan_result_t {
   size_t struct_size;  /**< Bytes of this struct that the caller knows. In. */

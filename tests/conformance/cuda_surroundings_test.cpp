@@ -6,15 +6,35 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <string>
 
 #include "memory/pinned_arena.hpp"
 #include "support/device_objects.hpp"
+#include "support/device_rig.hpp"
 
 namespace hoist {
 namespace {
 
 using ::testing::HasSubstr;
+
+// A model in slots whose every byte is checked.
+test::DeviceRigOptions in_slots(double share) {
+  test::DeviceRigOptions options;
+  options.states = options.transients = false;
+  options.budget.share = share;
+  options.budget.trust = true;
+  options.budget.placement = Placement::slots;
+  return options;
+}
+
+void expect_serving(test::DeviceRig& rig) {
+  rig.run_steps(8);
+  rig.wait();
+  EXPECT_EQ(Phase::serving, rig.budget().phase());
+  EXPECT_EQ(0U, rig.wrong());
+  EXPECT_GT(Ledger::total(rig.budget().status().ledger.h2d), 0U);
+}
 
 std::string mood() {
   const char* given = std::getenv("STAND_IN_CUDA");
@@ -167,6 +187,99 @@ TEST(CudaSurroundings, AStreamThatIsCapturedTakesNoEvents) {
   EXPECT_THAT(failure.words, HasSubstr("captured into a CUDA graph"));
   EXPECT_FALSE(device->event_poll(event.get()));
   device->stream_destroy(wrapped);
+}
+
+// A step that cannot go into a graph is refused for the reason, and steps outside of it go on.
+void expect_no_capture(const std::function<Failure(test::DeviceRig&)>& capture, hoist_status_t code, const char* why) {
+  const auto device = Device::open("cuda:0");
+  test::DeviceRig rig(device, in_slots(0.5));
+  expect_serving(rig);
+  const Failure failure = capture(rig);
+  EXPECT_EQ(code, failure.code) << failure.words;
+  EXPECT_THAT(failure.words, HasSubstr(why));
+  expect_serving(rig);
+}
+
+Failure step_captured(test::DeviceRig& rig) {
+  rig.device().capture_begin(rig.stream());
+  const Failure failure = failure_of([&] { rig.budget().step_begin(rig.stream()); });
+  rig.device().graph_destroy(rig.device().capture_end(rig.stream()));
+  return failure;
+}
+
+TEST(CudaSurroundings, NoWords) {
+  NEEDS_MOOD("lacks=cuStreamBatchMemOp");
+  expect_no_capture(step_captured, HOIST_ERROR_UNSUPPORTED, "whose streams cannot wait for words");
+}
+
+TEST(CudaSurroundings, NoGraphs) {
+  NEEDS_MOOD("lacks=cuStreamBeginCapture");
+  const auto begin = [](test::DeviceRig& rig) { return failure_of([&] { rig.device().capture_begin(rig.stream()); }); };
+  expect_no_capture(begin, HOIST_ERROR_UNSUPPORTED, "the GPU or its driver has no graphs");
+}
+
+TEST(CudaSurroundings, NoSecondContext) {
+  NEEDS_MOOD("refuses=cuCtxCreate:2");
+  expect_no_capture(step_captured, HOIST_ERROR_OUT_OF_MEMORY, "cuCtxCreate of a second context");
+}
+
+// Then tensors lie in an arena.
+TEST(CudaSurroundings, NoRemapping) {
+  if (mood() != "no-remap" && mood() != "lacks=cuMemMap") NEEDS_MOOD("no-remap");
+  const auto device = Device::open("cuda:0");
+  EXPECT_EQ(0U, device->properties().capabilities & HOIST_CAPABILITY_REMAP);
+  const Failure failure = failure_of([&] { device->handle_create(4096); });
+  EXPECT_EQ(HOIST_ERROR_UNSUPPORTED, failure.code);
+  EXPECT_THAT(failure.words, HasSubstr("the GPU or its driver has no addresses to be mapped"));
+  test::DeviceRig rig(device, in_slots(0.5));
+  EXPECT_FALSE(rig.budget().replay_status().placement == Placement::slots);
+  expect_serving(rig);
+}
+
+// The commit says which call it was, and leaves nothing behind.
+TEST(CudaSurroundings, ARefusedMapIsAClearWord) {
+  const bool map = mood() == "refuses=cuMemMap:2";
+  if (!map) NEEDS_MOOD("refuses=cuMemSetAccess:1");
+  const auto device = Device::open("cuda:0");
+  std::uint64_t before = 0;
+  std::uint64_t after = 0;
+  std::uint64_t total = 0;
+  device->query_memory(before, total);
+  const Failure failure = failure_of([&] { test::DeviceRig rig(device, in_slots(0.5)); });
+  EXPECT_EQ(map ? HOIST_ERROR_OUT_OF_MEMORY : HOIST_ERROR_INVALID_ARGUMENT, failure.code);
+  EXPECT_THAT(failure.words, HasSubstr(map ? "cuMemMap of " : "cuMemSetAccess of "));
+  device->query_memory(after, total);
+  EXPECT_EQ(before, after);
+}
+
+// What is not free is no budget's; what fits goes on.
+TEST(CudaSurroundings, MemoryOfOthers) {
+  NEEDS_MOOD("full");
+  const auto device = Device::open("cuda:0");
+  for (const Placement placement : {Placement::arena, Placement::slots}) {
+    test::DeviceRigOptions options = in_slots(1.0);
+    options.budget.placement = placement;
+    options.bytes = 1 << 20;  // six of these
+    const Failure failure = failure_of([&] { test::DeviceRig rig(device, options); });
+    EXPECT_EQ(HOIST_ERROR_OUT_OF_MEMORY, failure.code);
+    EXPECT_THAT(failure.words, HasSubstr("of 268435456 are free"));
+    EXPECT_THAT(failure.hint, HasSubstr("other processes"));
+    options.bytes = 64 << 10;
+    options.budget.share = 0.5;
+    test::DeviceRig rig(device, options);
+    expect_serving(rig);
+  }
+}
+
+// The user's kernel broke the context: whoever asks hears so, and hoist hides and clears nothing.
+TEST(CudaSurroundings, ABrokenContextIsToldByTheManager) {
+  NEEDS_MOOD("sticky");
+  const auto device = Device::open("cuda:0");
+  test::DeviceRig rig(device, in_slots(0.5));
+  const Failure failure = failure_of([&] { rig.run_steps(1); });
+  EXPECT_EQ(HOIST_ERROR_DEVICE, failure.code);
+  EXPECT_THAT(failure.words, HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS (700)"));
+  EXPECT_THAT(failure.hint, HasSubstr("compute-sanitizer"));
 }
 
 TEST(CudaSurroundings, ABrokenContextIsToldAsTheUsersOwn) {

@@ -2,6 +2,7 @@
 // The manager's life on any device, every byte looked at in stream order.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -59,6 +60,35 @@ TEST_P(ManagerOnDevice, EveryByteIsRightUnderEveryBudget) {
       EXPECT_EQ(0U, rig.wrong_on_read_back());
     }
   }
+}
+
+// Addresses outlive plans, where the device maps them.
+TEST_P(ManagerOnDevice, EveryByteIsRightInSlots) {
+  if ((device->properties().capabilities & HOIST_CAPABILITY_REMAP) == 0) GTEST_SKIP() << "maps no addresses";
+  DeviceRigOptions given = options(0.5);
+  given.budget.placement = Placement::slots;
+  given.states = given.transients = false;  // what units write stays
+  given.bytes = std::max<std::uint64_t>(given.bytes, 2 * device->properties().granularity);
+  DeviceRig rig(device, given);
+  ASSERT_TRUE(rig.budget().replay_status().placement == Placement::slots);
+  rig.run_steps(6);
+  rig.wait();
+  const std::vector<void*> before = rig.addresses();
+  for (double share : {0.9, 0.45, 1.0, 0.6}) {
+    rig.budget().set_budget(0, share);
+    rig.run_steps(4);
+    rig.wait();
+    EXPECT_EQ(before, rig.addresses()) << "share " << share;
+    EXPECT_EQ(0U, rig.wrong()) << "share " << share;
+  }
+  rig.budget().suspend();
+  rig.budget().resume();
+  rig.run_steps(3);
+  rig.wait();
+  EXPECT_EQ(before, rig.addresses());
+  EXPECT_EQ(25 * units * given.bytes, rig.checked());
+  EXPECT_EQ(0U, rig.wrong());
+  EXPECT_EQ(0U, rig.wrong_on_read_back());
 }
 
 TEST_P(ManagerOnDevice, ABudgetChangesBetweenSteps) {

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # The cuda device over stand-ins for its driver, on machines without a GPU. Each stand-in is a libcuda.so.1 in a
 # folder of its own, found by LD_LIBRARY_PATH.
+add_library(stand_in_parts OBJECT ${CMAKE_CURRENT_LIST_DIR}/memory.cpp ${CMAKE_CURRENT_LIST_DIR}/work.cpp)
 foreach(age IN ITEMS new old ancient)
   string(TOUPPER ${age} definition)
-  add_library(stand_in_${age} SHARED ${CMAKE_CURRENT_LIST_DIR}/libcuda.cpp)
+  add_library(stand_in_${age} SHARED ${CMAKE_CURRENT_LIST_DIR}/libcuda.cpp $<TARGET_OBJECTS:stand_in_parts>)
   target_compile_definitions(stand_in_${age} PRIVATE STAND_IN_${definition})
   set_target_properties(stand_in_${age} PROPERTIES OUTPUT_NAME cuda SUFFIX .so.1
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/stand_in/${age})
@@ -11,9 +12,6 @@ endforeach()
 
 # hoist_stand_in_test(name program age mood): the program with that stand-in as the driver.
 function(hoist_stand_in_test name program age mood)
-  if(HOIST_SANITIZE)
-    return()  # the stand-in's allocations are the driver's: no sanitizer can follow them
-  endif()
   add_test(NAME conformance.${name} COMMAND ${program} ${ARGN})
   set_tests_properties(conformance.${name} PROPERTIES LABELS conformance ENVIRONMENT
     "HOIST_TRUST=1;HOIST_TEST_DEVICES=cuda:0;STAND_IN_CUDA=${mood};LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/stand_in/${age};CUDA_VISIBLE_DEVICES=")
@@ -21,10 +19,9 @@ function(hoist_stand_in_test name program age mood)
 endfunction()
 
 if(HOIST_BUILD_TOOLS)
-  # The stand-in does all work when it is submitted, though cuda claims that work runs beside the caller.
-  set(device_check device-check cuda:0 --except copies.asynchronous --except streams.independent)
-  hoist_stand_in_test(stand_in_device hoist_command new "" ${device_check})
-  hoist_stand_in_test(stand_in_device_old hoist_command old "no-batches" ${device_check})
+  hoist_stand_in_test(stand_in_device hoist_command new "" device-check cuda:0)
+  hoist_stand_in_test(stand_in_device_old hoist_command old "no-batches,no-remap,lacks=cuStreamBatchMemOp" device-check
+                      cuda:0)
 endif()
 set(surroundings conformance.cuda_surroundings_test)
 hoist_stand_in_test(stand_in_ancient ${surroundings} ancient ancient --gtest_filter=*.AncientDriver)
@@ -38,4 +35,19 @@ hoist_stand_in_test(stand_in_pinning ${surroundings} new refuses-pinning --gtest
 hoist_stand_in_test(stand_in_allocated ${surroundings} new allocated --gtest_filter=*.MemoryThatTheDriver*)
 hoist_stand_in_test(stand_in_capturing ${surroundings} new capturing --gtest_filter=*.AStreamThatIsCaptured*)
 hoist_stand_in_test(stand_in_sticky ${surroundings} new sticky --gtest_filter=*.ABrokenContext*)
-hoist_stand_in_test(stand_in_manager conformance.manager_on_device_test new "")
+hoist_stand_in_test(stand_in_no_remap ${surroundings} new no-remap --gtest_filter=*.NoRemapping)
+hoist_stand_in_test(stand_in_lacks_map ${surroundings} new lacks=cuMemMap --gtest_filter=*.NoRemapping)
+hoist_stand_in_test(stand_in_no_words ${surroundings} new lacks=cuStreamBatchMemOp --gtest_filter=*.NoWords)
+hoist_stand_in_test(stand_in_no_graphs ${surroundings} new lacks=cuStreamBeginCapture --gtest_filter=*.NoGraphs)
+hoist_stand_in_test(stand_in_no_second_context ${surroundings} new refuses=cuCtxCreate:2
+                    --gtest_filter=*.NoSecondContext)
+hoist_stand_in_test(stand_in_refused_map ${surroundings} new refuses=cuMemMap:2 --gtest_filter=*.ARefusedMap*)
+hoist_stand_in_test(stand_in_refused_access ${surroundings} new refuses=cuMemSetAccess:1 --gtest_filter=*.ARefusedMap*)
+hoist_stand_in_test(stand_in_full ${surroundings} new full --gtest_filter=*.MemoryOfOthers)
+
+# The manager, placement in slots and captured steps over the cuda device.
+set(old "no-batches,no-remap,lacks=cuStreamBatchMemOp,lacks=cuStreamBeginCapture")
+hoist_stand_in_test(stand_in_manager conformance.manager_on_device_test new "slow")
+hoist_stand_in_test(stand_in_manager_old conformance.manager_on_device_test old "${old}")
+set(other_devices *ADeviceWithoutWords*:*InAnArena*)
+hoist_stand_in_test(stand_in_graphs graphs.replay_test new "slow" --gtest_filter=-${other_devices})

@@ -66,12 +66,6 @@ std::uint64_t checksum(const void* bytes, std::uint64_t count) noexcept {
   return sum;
 }
 
-double LoadedUnit::sum_us() const noexcept {
-  double sum = 0;
-  for (const FileTensor& tensor : tensors) sum += tensor.sum_us;
-  return sum;
-}
-
 Model::Model(const StreamOptions& options) : checkpoint_(options.model) {
   std::vector<std::string> names;
   for (std::uint64_t i = 0; i < checkpoint_.size(); ++i) names.emplace_back(checkpoint_[i].name);
@@ -88,6 +82,16 @@ std::uint64_t Model::bytes() const noexcept {
   std::uint64_t sum = 0;
   for (const LoadedUnit& unit : units_) sum += unit.bytes;
   return sum;
+}
+
+double Model::summed_bytes_per_us() const noexcept {
+  double most = 0;
+  for (const LoadedUnit& unit : units_) {
+    for (const FileTensor& tensor : unit.tensors) {
+      if (tensor.sum_us > 0) most = std::max(most, static_cast<double>(tensor.facts.bytes) / tensor.sum_us);
+    }
+  }
+  return most;
 }
 
 std::string Model::dtypes() const {

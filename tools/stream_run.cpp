@@ -58,11 +58,14 @@ StreamRun::~StreamRun() {
   static_cast<void>(hoist_stream_wait(stream_.get()) == HOIST_OK);
 }
 
-// Of a virtual clock checks take no time. On a real one the sums are the unit's compute, where that is long enough for
-// them and the host reads the device's memory: half as long again, since copies run beside them.
+// Of a virtual clock checks take no time. On a real one the sums are the unit's compute, where the host reads the
+// device's memory and that is long enough for them: three times as long, since copies run beside them.
 bool StreamRun::checks_hide_in_compute() const {
   if (is(HOIST_CAPABILITY_NO_BYTES) || !is(HOIST_CAPABILITY_HOST_ADDRESSABLE)) return false;
-  const auto fits = [](const LoadedUnit& unit) { return unit.bytes == 0 || 1.5 * unit.sum_us() <= unit.compute_us; };
+  const double bytes_per_us = model_.summed_bytes_per_us();
+  const auto fits = [&](const LoadedUnit& unit) {
+    return 3 * static_cast<double>(unit.bytes) <= unit.compute_us * bytes_per_us;
+  };
   return is(HOIST_CAPABILITY_VIRTUAL_CLOCK) || std::all_of(model_.units().begin(), model_.units().end(), fits);
 }
 

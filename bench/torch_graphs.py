@@ -4,7 +4,7 @@
     ./dev python bench/torch_graphs.py [--replays 1000] [--layers 12] [--tokens 2048,8192] [--budget 40%]
 
 First a small model: so many replays with ten replans in between, nothing waits, every result is compared on the device to
-the bit; the model as it is, then compiled. Then the decoder of torch_gpu.py: ten replays back to back over the bound.
+the bit; the model as it is, then compiled. Then the decoder of stream.py: ten replays back to back over the bound.
 Without a GPU a step that is called again stands for a graph, so that the script itself can be tried.
 """
 
@@ -12,8 +12,8 @@ import argparse
 import time
 import traceback
 
+import stream  # says so and leaves where torch is missing
 import torch
-import torch_gpu
 from torch import nn
 
 import hoist.torch as ht
@@ -149,57 +149,54 @@ def trees(model, x, full, manager):
 
 
 def timed(options, tokens):
-    with torch.device(DEVICE):
-        model = torch_gpu.Decoder(options.layers).bfloat16().requires_grad_(False)
-        for parameter in model.parameters():
-            if parameter.dim() > 1:
-                parameter.normal_(0, 0.02)
-        x = torch.randn(1, tokens, torch_gpu.HIDDEN, dtype=torch.bfloat16)
-    if not CUDA:
-        return
+    model = stream.Model(stream.make_weights(options.layers))
+    x = torch.randn(1, tokens, stream.HIDDEN, device="cuda", dtype=torch.bfloat16)
+
+    def milliseconds(step):
+        return stream.ten_steps_ms(step, x)[0]
+
     want = model(x)
-    resident = torch_gpu.milliseconds(lambda: model(x), 10)
+    resident = milliseconds(model)
     compiled = torch.compile(model, fullgraph=True)
-    resident_compiled = torch_gpu.milliseconds(lambda: compiled(x), 10)
+    resident_compiled = milliseconds(compiled)
     torch._dynamo.reset()
+    rate = stream.h2d_bytes_per_ms()
     manager = serve(model, x, options.budget)
-    rate = torch_gpu.copy_rate(512 << 20)
-    kept = {}
-
-    def step(call):
-        kept["y"] = call(x)
-
-    for name, call, compute, right in (("eager", model, resident, want), ("compiled", None, resident_compiled, None)):
-        if call is None:
+    for name, compute in (("eager", resident), ("compiled", resident_compiled)):
+        call, right = model, want
+        if name == "compiled":
             call = torch.compile(model, fullgraph=True)
             right = call(x).clone()
-            for _ in range(3):
-                call(x)
-        outside = torch_gpu.milliseconds(lambda: call(x), 10)
-        moved = manager.query().last_step_h2d_bytes
-        graph = captured(lambda: step(call))
-        inside = torch_gpu.milliseconds(graph.replay, 10)
-        bound = max(compute, moved / 1e6 / rate)
-        print(f"{tokens} tokens, {name}: bound {bound:.2f} ms ({moved / 1e9:.2f} GB at {rate:.1f} GB/s, resident {compute:.2f} "
-              f"ms); outside of a graph {outside:.2f} ms, {outside / bound:.3f} of it; one graph {inside:.2f} ms, "
+        outside = milliseconds(call)
+        moved, kept = manager.query().last_step_h2d_bytes, {}
+
+        def step():
+            kept["y"] = call(x)
+
+        graph = captured(step)
+        inside = milliseconds(lambda _: graph.replay())
+        bound = max(compute, moved / rate)
+        print(f"{tokens} tokens, {name}: bound {bound:.2f} ms ({moved / 1e9:.2f} GB at {rate / 1e6:.1f} GB/s, resident "
+              f"{compute:.2f} ms); outside of a graph {outside:.2f} ms, {outside / bound:.3f} of it; one graph {inside:.2f} ms, "
               f"{inside / bound:.3f} of it; equal {torch.equal(kept['y'], right)}", flush=True)
         wait()
         manager.forget_graphs()
-        del graph
+        del graph, kept
     manager.release()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--replays", type=int, default=1000)
+    parser.add_argument("--replays", type=int, default=1000, help="of the small model; 0: none")
     parser.add_argument("--layers", type=int, default=12)
     parser.add_argument("--tokens", default="2048,8192")
     parser.add_argument("--budget", default="40%")
     options = parser.parse_args()
     torch.manual_seed(0)
     with torch.no_grad():
-        small(options)
-        for tokens in map(int, options.tokens.split(",") if options.tokens else ()):
+        if options.replays:
+            small(options)
+        for tokens in map(int, options.tokens.split(",") if CUDA else ()):
             timed(options, tokens)
 
 

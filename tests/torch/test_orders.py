@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads and calls in other places than a plan knows: outside of a forward, within another unit, in another order."""
 
+import copy
+
 import pytest
 import torch
 from torch import nn
@@ -27,6 +29,41 @@ def test_weights_read_outside_their_forward(offload):
     want = model(ids())
     check(offload(model), ids(), want=want)
     assert model.blocks[0].up.weight.shape == (128, 64) and model.blocks[0].up.weight.device.type == "cpu"
+
+
+def test_weights_read_by_their_lists(offload):
+    """What computes is on the device, not the host's copy, which a computing CPU would take as well."""
+    seen, inputs = [], []
+
+    def backend(module, example_inputs):
+        inputs.append(len(example_inputs))
+        return module
+
+    class Functional(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b, self.scale = nn.Linear(8, 8), nn.Linear(8, 8), nn.Parameter(torch.ones(8))
+
+        def forward(self, x):
+            own = dict(self.named_parameters(recurse=False))
+            every = dict(self.named_parameters())
+            if not torch.compiler.is_compiling():
+                seen.append(every["a.weight"].data_ptr())
+            x = nn.functional.linear(x * own["scale"], every["a.weight"], every["a.bias"])
+            return torch.tanh(nn.functional.linear(x, *self.b.parameters()))
+
+    model = Listed(*(Functional() for _ in range(4)))
+    x = torch.randn(2, 8)
+    want = model(x)
+    offload(model, "60%")
+    seen.clear()
+    check(model, x, want=want)
+    assert not {slot.leaves[0].host.data_ptr() for slot in ht.manager(model).slots} & set(seen)
+    check(torch.compile(model, fullgraph=True, backend=backend), x, want=want)
+    assert inputs == [1]
+    unit = ht.manager(model).units[1]
+    assert isinstance(next(model.parts[1].parameters()), nn.Parameter) and unit.views is None
+    assert [name for name, _ in model.named_parameters()] == [name for name, _ in copy.deepcopy(model).named_parameters()]
 
 
 def test_a_unit_within_a_unit(offload):

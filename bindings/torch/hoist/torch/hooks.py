@@ -11,7 +11,7 @@ import functools
 import torch
 from torch import nn
 
-MARKS = ("_hoist_unit", "_hoist_index", "_hoist_run", "_hoist_root", "_hoist_forward")
+MARKS = ("_hoist_unit", "_hoist_index", "_hoist_run", "_hoist_root", "_hoist_forward", "_hoist_manual")
 _classes: dict[tuple, type] = {}
 
 
@@ -19,7 +19,9 @@ def _read(name: str) -> property:
     def get(module):
         views = module._hoist_unit.views
         if views is not None and name in module._hoist_index:
-            return views[module._hoist_index[name]]
+            view = views[module._hoist_index[name]]
+            if view is not None:
+                return view
         return module._hoist_unit.closed_read(module, name)
 
     return property(get)
@@ -70,6 +72,21 @@ def _apply(self, function, recurse=True):
     return self
 
 
+def _named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
+    """Within the unit's forward what it computes with, as reads of attributes give it; else the parameters themselves."""
+    owner = self._hoist_run if "_hoist_run" in self.__dict__ else self._hoist_unit
+    if owner.views is None:
+        yield from original_class(self).named_parameters(self, prefix, recurse, remove_duplicate)
+        return
+    seen = set()
+    for path, module in self.named_modules(prefix=prefix) if recurse else [(prefix, self)]:
+        for name, parameter in module._parameters.items():
+            if parameter is None or (remove_duplicate and parameter in seen):
+                continue
+            seen.add(parameter)
+            yield f"{path}.{name}" if path else name, getattr(module, name)
+
+
 def _load_state_dict(self, *args, **kwargs):
     """With nothing in flight, and what has come is brought to the device at once."""
     manager = self.__dict__["_hoist_root"] if "_hoist_root" in self.__dict__ else self._hoist_run.manager
@@ -87,9 +104,11 @@ def _class(base: type, names: tuple[str, ...], role: str, of_instance: bool) -> 
         body |= {"_hoist_base": base, "__module__": base.__module__, "__qualname__": base.__qualname__,
                  "__reduce_ex__": _reduce, "__doc__": base.__doc__}
         if names:
-            body["_apply"] = _apply
+            body |= {"_apply": _apply, "named_parameters": _named_parameters}
             if issubclass(base, nn.RNNBase):
                 body["_flat_weights"] = _flat_weights()
+        if role == "unit":
+            body["named_parameters"] = _named_parameters
         if role:
             body["load_state_dict"] = _load_state_dict
             body["forward"] = _forward(base, role, of_instance)

@@ -30,6 +30,8 @@ class ModelManager:
         self.backward = Backward(self)
         self.replan = Replan(self)
         self.token = None
+        self.manual = None  # units by hand, see manual.py
+        self.finish_manual = None
         self.buckets = None  # plans by shapes, see buckets.py
         self._waiting: list = []
         self._owner = None  # the thread that is inside the model's forward
@@ -42,8 +44,8 @@ class ModelManager:
     # --- what users ask ---
 
     def offload_units(self) -> list:
-        """The modules whose weights stream, for users who compile by themselves."""
-        return [unit.module for unit in self.units]
+        """The modules whose weights stream, for users who compile by themselves; the names of manual units."""
+        return [unit.module if unit.module is not None else unit.name for unit in self.units]
 
     def resident_units(self) -> list:
         """The modules with parameters of their own that stay on the device."""
@@ -72,7 +74,7 @@ class ModelManager:
     @property
     def steps_before_serving(self) -> int:
         """Steps to run until the plan is one of measured times; 0 once it is."""
-        return self.native.query().steps_before_serving
+        return self.native.query().steps_before_serving + int(self.discovers())
 
     def request_replan(self, warm: int = 0, measure: int = 0) -> int:
         """Asks for a new plan of what has been measured; gives the steps to run until one runs by it, itself included.
@@ -160,8 +162,15 @@ class ModelManager:
             return self.token is not None
         return self._owner == threading.get_ident()
 
+    def discovers(self) -> bool:
+        """Whether the next forward shows what manual units read."""
+        return self.manual is not None and self.manual.units is None
+
     def run(self, forward, module, args, kwargs):
         """The model's forward: a step, or part of the one that is open."""
+        if self.discovers():
+            self._require_here()
+            return self.manual.discover(forward, module, args, kwargs)
         if self.inside():
             return forward(module, *args, **kwargs)
         if torch.compiler.is_compiling():
@@ -265,6 +274,8 @@ class ModelManager:
 
     def settle(self) -> None:
         """Between steps, all work done: a step that a forward with gradients has left open ends."""
+        if self.discovers():
+            return
         if self.backward.expected:
             self.end_step_after_backward()
         if self._owner is not None:
@@ -345,11 +356,13 @@ class ModelManager:
             self._promoted[id(parameter)] = (parameter, parameter.detach().to(self.device))
         return self._promoted[id(parameter)][1]
 
-    def place_residents(self) -> None:
+    def place_residents(self, tensors: list) -> None:
         """Brings loose parameters and buffers to the device, where they stay."""
-        streamed = {id(slot.parameter) for slot in self.slots}
-        loose = [p for p in self.model.parameters() if id(p) not in streamed]
-        for tensor in (*loose, *self.model.buffers()):
+        placed = {id(tensor) for tensor, _ in self._residents}
+        for tensor in tensors:
+            if id(tensor) in placed:
+                continue
+            placed.add(id(tensor))
             self._residents.append((tensor, tensor.data if tensor.device != self.device else None))
             if tensor.device != self.device:
                 tensor.data = tensor.data.to(self.device)
@@ -379,6 +392,7 @@ class ModelManager:
         self.released = True
         for handle in self.handles:
             handle.remove()
-        compiling.release(self)
-        native.close_model(self.key)
+        if not self.discovers():
+            compiling.release(self)
+            native.close_model(self.key)
         self.native.close()

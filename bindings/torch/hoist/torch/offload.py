@@ -3,6 +3,7 @@
 
 import hashlib
 import json
+from dataclasses import dataclass
 
 import torch
 from torch import nn
@@ -13,6 +14,7 @@ from hoist.torch.buckets import Buckets, require_plans_to_keep
 from hoist.torch.budgets import ModelBudget
 from hoist.torch.load import progress_of
 from hoist.torch.manager import ModelManager
+from hoist.torch.manual import Manual
 from hoist.torch.progress import Progress
 from hoist.torch.unit import Unit
 
@@ -76,57 +78,118 @@ def _key(chosen: list, device: torch.device) -> int:
     return next(base + number for number in range(1 << 16) if not native.is_open(base + number))
 
 
+@dataclass
+class Wanted:
+    """What offload was asked for beside the units."""
+
+    compile: object
+    plan: object
+    progress: object
+    shape_buckets: bool
+
+
 def offload(model: nn.Module, budget=None, *, device=None, include=None, exclude=(), compile=False, plan=None,
-            progress=None, shape_buckets=False, **options):
+            progress=None, shape_buckets=False, manual=False, **options):
     """Streams the model's weights under a byte budget; gives the model itself, changed in place.
 
     budget: bytes such as "24GiB" for the model, what stays on the device included; a share of the streamed weights such as
     "60%"; a hoist.Budget to join, which counts streamed weights alone; None: as little as still hides all loads behind
     compute, found once units have been measured. device: "cuda", "cuda:1" or a hoist device such as "host:0"; None: cuda
-    where there is one. include, exclude: patterns of modules
-    and parameters (see units.py); what is excluded, loose or a buffer stays on the device. compile: True compiles the
-    whole model as one graph; a function module -> module is applied to each unit. plan: a file of save_plan. progress: True
-    for a bar while the weights are read and packed, or a function (bytes done, bytes in all); None: as load was told.
-    shape_buckets: plans are kept by the shapes that enter, see buckets.py. options: those of hoist.Budget. The first steps discover and measure; see manager(model).steps_before_serving.
+    where there is one. include, exclude: patterns of modules and parameters (see units.py); what is excluded, loose or a
+    buffer stays on the device. compile: True compiles the whole model as one graph; a function module -> module is applied
+    to each unit. plan: a file of save_plan. progress: True for a bar while the weights are read and packed, or a function
+    (bytes done, bytes in all); None: as load was told. shape_buckets: plans are kept by the shapes that enter, see
+    buckets.py. manual: units are what the forward says by hoist.torch.manual_unit, see manual.py. options: those of hoist.Budget.
+    The first steps discover and measure; see manager(model).steps_before_serving.
     """
-    from hoist.torch import compile as compiling
-    from hoist.torch import plans
-
     _refuse(model)
     name, place = resolve_device(device)
     native_device = hoist.Device(name)
     excluded = units.Excluded(model, exclude)
+    wanted = Wanted(compile, plan, progress_of(model) if progress is None else progress, shape_buckets)
     made = layout.Layout()
+    chosen = [] if manual else _choose(model, include, excluded, made)
+    whole = ModelManager(model, place, native_device, ModelBudget(native_device, budget, options), _key(chosen, place))
+    if shape_buckets:
+        require_plans_to_keep(whole)
+    if manual:
+        _discover_by_hand(whole, include, excluded, wanted)
+    else:
+        _start(whole, chosen, made, wanted)
+    return model
+
+
+def _choose(model: nn.Module, include, excluded, made: layout.Layout) -> list:
     chosen = []
     for choice in units.choose(model, include, excluded):
         if slots := _slots_of(choice, excluded, made):
             chosen.append((choice.name or type(model).__name__, choice.module, slots))
     if not chosen:
         raise ValueError("hoist.torch.offload: no parameters to stream (is the model empty, or everything excluded?)")
-    made.finish([slot for _, _, slots in chosen for slot in slots])
-    budgeted = ModelBudget(native_device, budget, options)
-    whole = ModelManager(model, place, native_device, budgeted, _key(chosen, place))
-    if shape_buckets:
-        require_plans_to_keep(whole)
-    for index, (unit_name, module, slots) in enumerate(chosen):
-        whole.units.append(Unit(whole, index, unit_name, module, slots))
+    return chosen
+
+
+def _discover_by_hand(whole: ModelManager, include, excluded, wanted: Wanted) -> None:
+    """Nothing is packed before a first forward has shown which unit reads what."""
+    if include is not None or wanted.compile:
+        raise ValueError("hoist.torch.offload: manual units with include= or compile= (the forward says what a unit is; compile "
+                         "after the first run: model = torch.compile(model))")
+    whole.place_residents(list(whole.model.buffers()))
+    whole.manual = Manual(whole)
+    whole.manual.watch(whole.model)
+    whole.model.__dict__["_hoist_root"] = whole
+    hooks.put_on(whole.model, role="root")
+    paths = {id(module): name for name, module in whole.model.named_modules()}
+
+    def finish(found: dict[str, list]) -> None:
+        made, slots, chosen = layout.Layout(), {}, []
+        for unit, reads in found.items():
+            mine = []
+            for module, name in reads:
+                path, parameter = f"{paths[id(module)]}.{name}".lstrip("."), module._parameters[name]
+                if excluded(path) or parameter.numel() == 0:
+                    continue
+                if (id(module), name) not in slots:
+                    slots[id(module), name] = made.slot(module, name, path, parameter)
+                mine.append(slots[id(module), name])
+            if mine:
+                chosen.append((unit, None, mine))
+        if not chosen:
+            raise RuntimeError('hoist.torch: the forward reads no parameter within a unit (put `with hoist.torch.manual_unit(self, "name"):` '
+                               "around its parts)")
+        whole.key = _key(chosen, whole.device)
+        _start(whole, chosen, made, wanted)
+
+    whole.finish_manual = finish
+
+
+def _start(whole: ModelManager, chosen: list, made: layout.Layout, wanted: Wanted) -> None:
+    """The units are known: packs them, and puts itself around the modules."""
+    from hoist.torch import compile as compiling
+    from hoist.torch import plans
+
+    for index, (name, module, slots) in enumerate(chosen):
+        whole.units.append(Unit(whole, index, name, module, slots))
     whole.items = made.items
-    whole.slots = [slot for unit in whole.units for slot in unit.slots]
-    progress = progress_of(model) if progress is None else progress
-    _commit(whole, Progress(progress, sum(item.bytes for item in made.items)))
-    _install(whole)
+    whole.slots = list({id(slot): slot for unit in whole.units for slot in unit.slots}.values())
+    made.finish(whole.slots)
+    _commit(whole, Progress(wanted.progress, sum(item.bytes for item in made.items)))
+    _open(whole)
+    if whole.manual is None:
+        _install(whole)
+    else:
+        whole.manual.install()
     compiling.acquire(whole)
-    if shape_buckets:
+    if wanted.shape_buckets:
         whole.buckets = Buckets(whole)
-    if plan is not None:
-        plans.load_plan(model, plan)
-    elif budgeted.hides:
+    if wanted.plan is not None:
+        plans.load_plan(whole.model, wanted.plan)
+    elif whole.budgeted.hides:
         whole.after_steps(whole.find_budget)
-    if compile is True:
-        compat.compile_whole(model)
-    elif compile:
-        compiling.compile_units(whole, compile)
-    return model
+    if wanted.compile is True:
+        compat.compile_whole(whole.model)
+    elif wanted.compile:
+        compiling.compile_units(whole, wanted.compile)
 
 
 def _add_units(whole: ModelManager, mode: str, progress: Progress) -> None:
@@ -148,12 +211,13 @@ def _add_units(whole: ModelManager, mode: str, progress: Progress) -> None:
 
 def _commit(whole: ModelManager, progress: Progress) -> None:
     """Moves the bytes of all items into the manager's host memory; as it was where anything fails."""
-    whole.place_residents()
+    streamed = {id(slot.parameter) for slot in whole.slots}
+    whole.place_residents([p for p in whole.model.parameters() if id(p) not in streamed] + list(whole.model.buffers()))
     try:
         whole.budgeted.start(whole.resident_bytes)
         _add_units(whole, "", progress)
         # In slots, what two units use stays on the device: there a backward runs the forward's units again.
-        if any(unit.trainable for unit in whole.units) and not whole.in_slots():
+        if any(unit.trainable for unit in whole.units) and not whole.in_slots() and whole.manual is None:
             whole.backward_offset = len(whole.units)
             _add_units(whole, " (backward)", progress)
         whole.budgeted.keep_all_that_fits(sum(item.bytes for item in whole.items))
@@ -168,7 +232,8 @@ def _commit(whole: ModelManager, progress: Progress) -> None:
     layout.show_host_copies(whole.slots, whole.native)
 
 
-def _install(whole: ModelManager) -> None:
+def _open(whole: ModelManager) -> None:
+    """The ops know the model from here on."""
     native.open_model(whole.key, whole, whole.native, whole.native_device, whole.device)
     whole.watching = native.watch(whole.key, whole.on_event)
     for offset in {0, whole.backward_offset}:
@@ -177,6 +242,9 @@ def _install(whole: ModelManager) -> None:
                 for leaf in slot.leaves:
                     native.add_leaf(whole.key, unit.index + offset, leaf.item.tensor, unit.view_of[id(leaf.item)],
                                     leaf.offset, leaf.like)
+
+
+def _install(whole: ModelManager) -> None:
     for unit in whole.units:
         names: dict[int, dict[str, int]] = {}
         modules = {}

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Units by hand: `with ht.manual_unit(self, "name"):` around parts of a forward, whose tensors a first forward discovers.
+
+    class Net(nn.Module):
+        def forward(self, x):
+            with ht.manual_unit(self, "first"):
+                x = self.a(x) @ self.w
+            with ht.manual_unit(self, "rest"):
+                return self.b(x)
+
+    ht.offload(net, "60%", manual=True)
+
+On a model that is not offloaded, or whose units are found by themselves, the blocks do nothing. Parameters that are read
+in no block stay on the device. What a block reads that the first forward did not read there stays there too, from then on.
+"""
+
+import contextlib
+
+import torch
+
+from hoist.torch import hooks, native
+
+
+@contextlib.contextmanager
+def manual_unit(module, name: str):
+    """A unit of the model that `module` is, or is part of; a name that comes again is the same unit."""
+    manual = getattr(module, "_hoist_manual", None)
+    if manual is None:
+        yield
+        return
+    entered = manual.enter(name)
+    try:
+        yield
+    finally:
+        manual.leave(entered)
+
+
+class Manual:
+    """All streamed parameters are read through this: `views` are the tensors of the block that is open, by slot."""
+
+    name = "manual"
+
+    def __init__(self, manager):
+        self.manager = manager
+        self.views = None
+        self.units: "dict[str, object] | None" = None  # by name, once they are known
+        self._found: dict[str, dict] = {}
+        self._open: list[str] = []
+        self._moved: dict[int, torch.Tensor] = {}
+
+    def install(self) -> None:
+        """The units are known: slots have numbers, by which they are read."""
+        numbers = {id(slot): number for number, slot in enumerate(self.manager.slots)}
+        for slot in self.manager.slots:
+            slot.module.__dict__["_hoist_index"][slot.name] = numbers[id(slot)]
+        for unit in self.manager.units:
+            unit.numbers = [numbers[id(slot)] for slot in unit.slots]
+        self.units = {unit.name: unit for unit in self.manager.units}
+
+    # --- the first forward ---
+
+    def watch(self, model) -> None:
+        """From here on every read of a parameter comes by here."""
+        for module in list(model.modules()):
+            module.__dict__["_hoist_manual"] = self
+            names = tuple(name for name, parameter in module._parameters.items() if parameter is not None)
+            module.__dict__["_hoist_unit"], module.__dict__["_hoist_index"] = self, {}
+            hooks.put_on(module, names)
+
+    def discover(self, forward, module, args, kwargs):
+        """Runs the forward with what each block reads brought to the device as it is read; then the units are known."""
+        if torch.compiler.is_compiling():
+            raise RuntimeError("hoist.torch: the model is compiled before its manual units are known (run it once uncompiled "
+                               "after offload, then compile it)")
+        if self.manager.capturing():
+            raise RuntimeError("hoist.torch: a step is captured before the model's manual units are known (run as many steps as "
+                               "manager(model).steps_before_serving first)")
+        self._found.clear()
+        try:
+            out = forward(module, *args, **kwargs)
+        finally:
+            self._open.clear()
+            self._moved.clear()
+        self.manager.finish_manual({name: list(slots.values()) for name, slots in self._found.items() if slots})
+        return out
+
+    def closed_read(self, module, name: str):
+        if self.units is not None:
+            return self.manager.closed_read(self, module, name)
+        parameter = module._parameters[name]
+        if self._open:
+            self._found[self._open[-1]].setdefault((id(module), name), (module, name))
+        if parameter is None or parameter.device == self.manager.device:
+            return parameter
+        if id(parameter) not in self._moved:
+            self._moved[id(parameter)] = parameter.detach().to(self.manager.device)
+        return self._moved[id(parameter)]
+
+    # --- blocks ---
+
+    def enter(self, name: str):
+        if self.units is None:
+            self._found.setdefault(name, {})
+            self._open.append(name)
+            return None
+        found = self.units.get(name)
+        if found is None or not self.manager.inside():
+            return None
+        if torch.is_grad_enabled():
+            raise NotImplementedError("hoist.torch: gradients through units by hand (run under torch.no_grad(), or let offload "
+                                      "find the units: manual=False)")
+        token = self.manager.token
+        fetched = native.fetch(token, token, self.manager.key, found.index)
+        views = [None] * len(self.manager.slots)
+        for number, tensor in zip(found.numbers, found.tensors_of(fetched)):
+            views[number] = tensor
+        outer, self.views = self.views, views
+        return found.index, fetched[0], outer
+
+    def leave(self, entered) -> None:
+        if self.units is None:
+            if self._open:
+                self._moved.clear()
+                self._open.pop()
+            return
+        if entered is None:
+            return
+        index, first, self.views = entered
+        self.manager.token = native.unit_end(first, [], self.manager.key, index)

@@ -103,6 +103,13 @@ def never_reuse(outputs) -> None:
         V.graph.never_reuse_buffers.add(output.get_name())
 
 
+def makes_graphs() -> bool:
+    """Whether what is being compiled goes into graphs of torch's own on a GPU: mode="reduce-overhead"."""
+    import torch._inductor.config as config
+
+    return bool(config.triton.cudagraphs)
+
+
 def current_node() -> torch.fx.Node | None:
     from torch._inductor.virtualized import V
 

@@ -12,7 +12,7 @@ import warnings
 
 import torch
 
-from hoist.torch import compat, hooks, native
+from hoist.torch import compat, graphs, hooks, native
 
 CLOSED = "hoist_closed"
 VERSION = "hoist.close_units.1"
@@ -124,6 +124,8 @@ def _lowering(op):
         if op is native.unit_end and not node.meta.get(CLOSED):
             raise RuntimeError("hoist.torch: a graph with streamed weights has not been closed (a pass of inductor's "
                                "post_grad_custom_post_pass replaces hoist.torch's: set it before offload, which keeps it)")
+        if op is native.step_begin and compat.makes_graphs():
+            graphs.require_for_trees(native._manager(node.args[1]))
         outputs = call(*args, **kwargs)
         compat.never_reuse(outputs)
         return outputs

@@ -24,3 +24,16 @@ def require_capturable(manager) -> None:
         warnings.warn("hoist.torch: a step is captured over an arena: replans, budgets and suspend are refused while the "
                       'graph is used (offload with placement="slots" to have them)', stacklevel=6)
 
+
+
+def require_for_trees(manager) -> None:
+    """Before a model is compiled with mode="reduce-overhead", which captures its second call, whatever that is."""
+    if manager.device.type != "cuda":
+        return  # torch makes no graphs there
+    where = 'hoist.torch: mode="reduce-overhead" captures steps by itself'
+    if left := manager.steps_before_serving:
+        raise RuntimeError(f"{where}, and the model serves in {left} steps only (run as many as "
+                           "manager(model).steps_before_serving, then compile)")
+    if not manager.in_slots():
+        raise RuntimeError(f"{where}, and over an arena no other plan could be served ever after (offload with "
+                           'placement="slots")')

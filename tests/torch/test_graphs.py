@@ -194,37 +194,25 @@ def test_what_cannot_be_captured_is_refused(serve, offload):
 
 
 def test_graphs_of_torchs_own(serve, offload, monkeypatch):
-    """mode="reduce-overhead" on a GPU: once the model serves, in slots. Here it makes no graphs, and is let through."""
-    model = Stack()
-    want = model(ids())
-    manager = ht.manager(offload(model, placement="slots"))
-    compiled = torch.compile(model, fullgraph=True, mode="reduce-overhead")
-    torch.testing.assert_close(compiled(ids()), want, rtol=1e-4, atol=1e-4)
-    asked = []
-    require = graphs.require_for_trees
+    """mode="reduce-overhead" on a GPU: once the model serves, in slots. Here torch makes no graphs, and it is let through."""
+    model = offload(Stack(blocks=2), "80%", placement="slots")
+    manager, require = ht.manager(model), graphs.require_for_trees
+    require(manager)
 
     def on_a_gpu(manager):
-        asked.append(manager)
         with monkeypatch.context() as patched:
             patched.setattr(manager, "device", torch.device("cuda"))
             require(manager)
 
-    monkeypatch.setattr(graphs, "require_for_trees", on_a_gpu)
-
-    def compile_again():
-        torch._dynamo.reset()
-        with torch._inductor.config.patch(force_disable_caches=True):
-            return torch.compile(model, fullgraph=True, mode="reduce-overhead")(ids())
-
-    with pytest.raises(Exception, match="serves in [0-9]+ steps only"):
-        compile_again()
+    with monkeypatch.context() as patched, pytest.raises(Exception, match="serves in [0-9]+ steps only"):
+        patched.setattr(graphs, "require_for_trees", on_a_gpu)
+        torch.compile(model, fullgraph=True, mode="reduce-overhead")(ids())  # refused as it is lowered
     while manager.steps_before_serving:
         model(ids())
-    torch.testing.assert_close(compile_again(), want, rtol=1e-4, atol=1e-4)
-    assert asked == [manager, manager]
+    on_a_gpu(manager)
     monkeypatch.setattr(manager, "in_slots", lambda: False)
-    with pytest.raises(Exception, match='offload with placement="slots"'):
-        compile_again()
+    with pytest.raises(RuntimeError, match='offload with placement="slots"'):
+        on_a_gpu(manager)
 
 
 def test_an_exception_within_a_capture(serve):

@@ -26,6 +26,7 @@ class ModelBudget:
         if self.joined and options:
             raise ValueError("hoist.torch.offload: options of a budget that is there already (set them where it is made)")
         self.native = budget if self.joined else hoist.Budget(device, **self._options(budget, options))
+        self._residents, self._room = 0, 0  # bytes that stay beside, and that a first plan was given for want of more
         self._given = 0 if self.joined or self.hides else self.native.query().budget_bytes
 
     def _options(self, budget, options: dict) -> dict:
@@ -48,9 +49,10 @@ class ModelBudget:
 
     def keep_all_that_fits(self, streamed: int) -> None:
         """The first plan of a budget that is to be found: everything, or what the device has room for."""
-        free = self._device.query_memory()[0]
-        if self.hides and 0 < free * ROOM < streamed:
-            self.native.set_bytes(int(free * ROOM))
+        room = int(self._device.query_memory()[0] * ROOM)
+        if self.hides and 0 < room < streamed:
+            self._room = room
+            self.native.set_bytes(room)
 
     def set(self, budget, manager: hoist.Manager) -> None:
         """A budget as offload takes it."""
@@ -67,15 +69,16 @@ class ModelBudget:
     def find(self, manager: hoist.Manager) -> None:
         """The smallest budget under which a step takes no longer than its compute."""
         everything = manager.query().tensor_bytes
-        found = smallest_hidden(manager.problem(), everything)
+        most = min(everything, self._room or everything)
+        found = smallest_hidden(manager.problem(), most)
         self.native.set_share(1.0) if found == everything else self.native.set_bytes(found)
 
 
-def smallest_hidden(problem: hoist.Problem, everything: int) -> int:
-    """Budget bytes; everything where nothing less hides behind the units' compute."""
+def smallest_hidden(problem: hoist.Problem, most: int) -> int:
+    """Budget bytes; the most where nothing less hides behind the units' compute."""
     facts = json.loads(problem.json())
     compute = sum(unit["compute_us"] for unit in facts["units"])
-    low, high = 0, everything
+    low, high = 0, most
 
     def hidden(budget_bytes: int) -> bool:
         other = hoist.Problem(json.dumps({**facts, "device": {**facts["device"], "budget_bytes": budget_bytes}}))

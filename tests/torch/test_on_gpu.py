@@ -12,8 +12,7 @@ import hoist
 import hoist.torch as ht
 from models import Block, Stack
 
-if not torch.cuda.is_available():
-    pytest.skip("torch sees no GPU here", allow_module_level=True)
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no GPU here")
 
 
 @pytest.fixture(autouse=True)

@@ -170,12 +170,14 @@ def test_over_an_arena_plans_stay_until_the_graph_is_forgotten(serve):
 def test_what_cannot_be_captured_is_refused(serve, offload):
     model = offload(Stack(), placement="slots", profile_steps=2)
     manager, want = ht.manager(model), None
+    compiled = torch.compile(model, fullgraph=True, backend=backend)
     for left in (3, 2):
-        graph = HostGraph(manager)
-        with pytest.raises(RuntimeError, match=f"{left} steps before the model serves"), graph.capture():
-            model(ids())
-        graph.close()
-        want = model(ids())
+        for call in (model, compiled)[:4 - left]:  # nothing compiles within a capture
+            graph = HostGraph(manager)
+            with pytest.raises(RuntimeError, match=f"{left} steps before the model serves"), graph.capture(call is compiled):
+                call(ids())
+            graph.close()
+        want = compiled(ids()) if left == 3 else model(ids())
     graph = HostGraph(manager)
     model(ids())
     with torch.enable_grad():

@@ -14,9 +14,7 @@ def require_capturable(manager) -> None:
     if torch.is_grad_enabled():
         raise NotImplementedError("hoist.torch: a captured step with gradients, which are brought to the host while the graph "
                                   "is made and never after (capture under torch.no_grad(), or train without a graph)")
-    if left := manager.steps_before_serving:
-        raise RuntimeError(f"hoist.torch: a step is captured {left} steps before the model serves: no plan of measured times "
-                           "is there, and replays are not measured (run as many as manager(model).steps_before_serving first)")
+    require_serving(manager)
     if manager.backward.expected:
         raise RuntimeError("hoist.torch: a forward with gradients has left its step open, which the capture would have to "
                            "end (call manager(model).settle() before it)")
@@ -24,6 +22,12 @@ def require_capturable(manager) -> None:
         warnings.warn("hoist.torch: a step is captured over an arena: replans, budgets and suspend are refused while the "
                       'graph is used (offload with placement="slots" to have them)', stacklevel=6)
 
+
+
+def require_serving(manager) -> None:
+    if left := manager.steps_before_serving:
+        raise RuntimeError(f"hoist.torch: a step is captured {left} steps before the model serves: no plan of measured times "
+                           "is there, and replays are not measured (run as many as manager(model).steps_before_serving first)")
 
 
 def require_for_trees(manager) -> None:

@@ -8,7 +8,7 @@ import weakref
 import torch
 
 import hoist
-from hoist.torch import compat
+from hoist.torch import compat, graphs
 
 compat.require_version()
 _path = os.path.join(os.path.dirname(__file__), "libhoist_torch.so")
@@ -61,8 +61,20 @@ def _typed(call):
     return typed
 
 
+def _refusing(call):
+    """A step that a compiled graph begins runs no Python of the model's; its capture is judged here."""
+    def begin(anchor, key):
+        manager = _managers.get(key)
+        if manager is not None and manager.capturing():
+            graphs.require_serving(manager)
+        return call(anchor, key)
+
+    return begin
+
+
 for _op in OPS:
     compat.wrap_calls(_op, _typed)
+compat.wrap_calls(step_begin, _refusing)
 
 
 def open_model(key: int, manager, native_manager, native_device, device: torch.device) -> None:

@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch._dynamo.utils import counters
 
+import hoist
 import hoist.torch as ht
 from hoist.torch import compat, effects as module
 
@@ -99,7 +100,7 @@ def unregistered():
 
 def test_without_the_registration_they_are_dropped(logged, unregistered):
     graph = whole(here(logged))
-    with pytest.raises(RuntimeError, match=r'effect 0 \("gather"\) of "logged" is due'):
+    with pytest.raises(hoist.OrderError, match=r'effect 0 \("gather"\) of "logged" is due'):
         with logged.effects:
             graph(torch.ones(4))
     assert logged.log == [] and logged.effects.counters()["refused"] == 1
@@ -135,7 +136,7 @@ def swapped(graph_module, inputs):
     from torch._inductor.compile_fx import compile_fx
 
     first, second = [node for node in graph_module.graph.nodes
-                     if str(node.target) in ("hoist.effect", "hoist.effect_here")][:2]
+                     if node.target in (module.effect, module.effect_here)][:2]
     if len(first.args) == 4:  # with tokens: each in the other's place
         first.args, second.args = (*first.args[:3], second.args[3]), (*second.args[:3], first.args[3])
     else:
@@ -145,10 +146,10 @@ def swapped(graph_module, inputs):
 
 
 def test_effects_that_were_swapped_are_refused(logged):
-    with pytest.raises(RuntimeError, match=r'effect 1 \("evict"\).* came where effect 0 \("gather"\)'):
+    with pytest.raises(hoist.OrderError, match=r'effect 1 \("evict"\).* came where effect 0 \("gather"\)'):
         whole(by_token(logged), backend=swapped)(torch.ones(4))
     logged.effects.abort()
-    with pytest.raises(RuntimeError, match=r'effect 1 \("evict"\).* came where effect 0 \("gather"\)'):
+    with pytest.raises(hoist.OrderError, match=r'effect 1 \("evict"\).* came where effect 0 \("gather"\)'):
         with logged.effects:
             whole(here(logged), backend=swapped)(torch.ones(4))
     assert logged.log == [] and logged.effects.counters()["aborted_runs"] == 2
@@ -156,7 +157,7 @@ def test_effects_that_were_swapped_are_refused(logged):
 
 def test_a_token_of_another_place_is_refused(logged):
     gather, evict, _ = logged.all
-    with pytest.raises(RuntimeError, match="token"):
+    with pytest.raises(hoist.OrderError, match="token"):
         token = logged.effects.begin()
         gather(token)
         evict(token)

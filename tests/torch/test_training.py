@@ -114,9 +114,3 @@ def test_forwards_with_gradients_and_without(offload):
     loss.backward()
     assert model.head.weight.grad is not None
     ht.manager(model).release()
-
-
-def test_a_compiled_graph_with_gradients_is_refused(offload):
-    model = offload(Stack())
-    with pytest.raises(Exception, match="train in eager"):
-        torch.compile(model, fullgraph=True)(ids())

@@ -48,6 +48,10 @@ HOIST_TORCH_API int hoist_torch_abort(std::int64_t key) {
   return guarded([&] { hoist_torch::find_model(key)->abort(); });
 }
 
+HOIST_TORCH_API int hoist_torch_settle(std::int64_t key) {
+  return guarded([&] { hoist_torch::find_model(key)->settle(); });
+}
+
 HOIST_TORCH_API int hoist_torch_forget_tensors(std::int64_t key) {
   return guarded([&] { hoist_torch::find_model(key)->forget_tensors(); });
 }

@@ -54,24 +54,24 @@ hoist_token_t token_of(const Tensor& tensor) {
 
 Tensor effects_begin(std::vector<Tensor> after, std::int64_t effects) {
   static_cast<void>(after);
-  return tensor_of(find_effects(effects)->begin());
+  return noting([&] { return tensor_of(find_effects(effects)->begin()); });
 }
 
 Tensor effect(Tensor token, std::vector<Tensor> after, std::int64_t effects, std::int64_t effect) {
   static_cast<void>(after);
   const hoist_token_t given = token_of(token);
-  return tensor_of(find_effects(effects)->submit(static_cast<hoist_effect_t>(effect), &given));
+  return noting([&] { return tensor_of(find_effects(effects)->submit(static_cast<hoist_effect_t>(effect), &given)); });
 }
 
 void effect_here(std::vector<Tensor> after, std::int64_t effects, std::int64_t effect) {
   static_cast<void>(after);
-  static_cast<void>(find_effects(effects)->submit(static_cast<hoist_effect_t>(effect), nullptr));
+  noting([&] { return find_effects(effects)->submit(static_cast<hoist_effect_t>(effect), nullptr); });
 }
 
 void effects_end(Tensor token, std::vector<Tensor> after, std::int64_t effects) {
   static_cast<void>(after);
   const hoist_token_t given = token_of(token);
-  find_effects(effects)->end(&given);
+  noting([&] { find_effects(effects)->end(&given); });
 }
 
 }  // namespace

@@ -58,7 +58,22 @@ void Model::take() {
   taken_ = true;
   owner_ = std::this_thread::get_id();
   lock.unlock();
-  if (std::exchange(begun_, false)) give_up();
+  if (std::exchange(begun_, false)) awaits_backward_ ? finish() : give_up();
+}
+
+void Model::finish() {
+  awaits_backward_ = false;
+  hoist::check(hoist_step_end(manager_, streams_.current()));
+  count_for_wake();
+}
+
+void Model::settle() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!begun_ || (!awaits_backward_ && owner_ != std::this_thread::get_id())) return;
+  }
+  awaits_backward_ ? finish() : give_up();
+  leave();
 }
 
 void Model::give_up() {
@@ -70,7 +85,7 @@ void Model::give_up() {
 
 void Model::leave() noexcept {
   const std::lock_guard lock(mutex_);
-  begun_ = taken_ = false;
+  begun_ = taken_ = awaits_backward_ = false;
   ended_.notify_one();
 }
 
@@ -87,8 +102,13 @@ void Model::count_for_wake() {
 
 Tensor Model::step_begin(const Tensor& anchor) {
   take();
+  return begin(&anchor);
+}
+
+// Without an anchor it is not seen what shapes the step is of.
+Tensor Model::begin(const Tensor* anchor) {
   try {
-    if (watches_buckets_) see_bucket(anchor);
+    if (watches_buckets_ && anchor != nullptr) see_bucket(*anchor);
     hoist::check(hoist_step_begin(manager_, streams_.current()));
   } catch (...) {
     leave();
@@ -190,6 +210,18 @@ hoist_graph_t* Model::capture_end() {
   hoist_graph_t* graph = nullptr;
   hoist::check(hoist_capture_end(streams_.current(), &graph));
   return graph;
+}
+
+Tensor Model::forward_end() {
+  awaits_backward_ = begun_;
+  return token();
+}
+
+Tensor Model::backward_begin() {
+  awaits_backward_ = false;
+  if (begun_) return token();
+  take();
+  return begin(nullptr);
 }
 
 void Model::forget_tensors() {

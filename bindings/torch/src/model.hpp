@@ -42,6 +42,12 @@ class Model : public std::enable_shared_from_this<Model> {
   std::vector<Tensor> fetch(hoist_unit_t unit);
   Tensor unit_end(hoist_unit_t unit);
   Tensor step_end();
+  // The forward of a compiled graph is over, and its step goes on in the backward: until that has ended, or until the
+  // next step where it never comes.
+  Tensor forward_end();
+  Tensor backward_begin();
+  // Between steps: ends one that waits for its backward, and gives one up that a graph has left by an exception.
+  void settle();
   void abort();
   void forget_tensors();
 
@@ -73,6 +79,8 @@ class Model : public std::enable_shared_from_this<Model> {
   void give_up();
   void see_bucket(const Tensor& anchor);
   void count_for_wake();
+  Tensor begin(const Tensor* anchor);
+  void finish();
   void leave() noexcept;
 
   hoist_manager_t* manager_;
@@ -91,6 +99,7 @@ class Model : public std::enable_shared_from_this<Model> {
   std::condition_variable ended_;
   bool taken_ = false;
   bool begun_ = false;
+  bool awaits_backward_ = false;
   std::thread::id owner_;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ops of graphs. Order is data: each takes the token of the one before and what must have been computed, and
 // gives what its consumers use. None of them says that it writes to an input.
+#include <stdexcept>
+
 #include "failure.hpp"
 #include "model.hpp"
 
@@ -26,11 +28,33 @@ Tensor step_end(std::vector<Tensor> leaving, Tensor token, std::int64_t model) {
   return noting([&] { return find_model(model)->step_end(); });
 }
 
+// Is in graphs only until they are split in two: its parameters lead gradients there.
+std::vector<Tensor> fetch_trained(Tensor anchor, Tensor token, std::vector<Tensor> parameters, std::int64_t model,
+                                  std::int64_t unit) {
+  static_cast<void>(anchor), static_cast<void>(token), static_cast<void>(parameters), static_cast<void>(model);
+  throw std::runtime_error("hoist.torch: unit " + std::to_string(unit) +
+                           " is trained in a graph whose backward would read it too late (compile with inductor, the "
+                           "default backend of torch.compile, or train in eager)");
+}
+
+Tensor forward_end(std::vector<Tensor> leaving, Tensor token, std::int64_t model) {
+  static_cast<void>(leaving), static_cast<void>(token);
+  return noting([&] { return find_model(model)->forward_end(); });
+}
+
+Tensor backward_begin(Tensor anchor, std::int64_t model) {
+  static_cast<void>(anchor);
+  return noting([&] { return find_model(model)->backward_begin(); });
+}
+
 void add_all(torch::stable::detail::StableLibrary& library) {
   library.impl("step_begin", TORCH_BOX(&step_begin));
   library.impl("fetch", TORCH_BOX(&fetch));
   library.impl("unit_end", TORCH_BOX(&unit_end));
   library.impl("step_end", TORCH_BOX(&step_end));
+  library.impl("fetch_trained", TORCH_BOX(&fetch_trained));
+  library.impl("forward_end", TORCH_BOX(&forward_end));
+  library.impl("backward_begin", TORCH_BOX(&backward_begin));
 }
 
 }  // namespace
@@ -40,6 +64,9 @@ STABLE_TORCH_LIBRARY_FRAGMENT(hoist, library) {
   library.def("fetch(Tensor anchor, Tensor token, int model, int unit) -> Tensor[]");
   library.def("unit_end(Tensor first, Tensor[] leaving, int model, int unit) -> Tensor");
   library.def("step_end(Tensor[] leaving, Tensor token, int model) -> Tensor");
+  library.def("fetch_trained(Tensor anchor, Tensor token, Tensor[] parameters, int model, int unit) -> Tensor[]");
+  library.def("forward_end(Tensor[] leaving, Tensor token, int model) -> Tensor");
+  library.def("backward_begin(Tensor anchor, int model) -> Tensor");
 }
 
 STABLE_TORCH_LIBRARY_IMPL(hoist, CPU, library) { add_all(library); }

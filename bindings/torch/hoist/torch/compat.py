@@ -3,6 +3,7 @@
 
 import ctypes
 import functools
+import operator
 import os
 
 import torch
@@ -13,6 +14,7 @@ MINIMUM = (2, 11)
 VERSION = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
 
 tree_leaves = pytree.tree_leaves
+getitem = operator.getitem
 
 
 def require_version() -> None:
@@ -48,6 +50,13 @@ def is_compiled(module: torch.nn.Module) -> bool:
 
 def compile_whole(model: torch.nn.Module) -> None:
     model.compile(fullgraph=True)
+
+
+def as_one_node(function):
+    """A function of tensors that dynamo calls, and does not look into."""
+    import torch._dynamo
+
+    return torch._dynamo.allow_in_graph(function)
 
 
 def forget_compiled(model: torch.nn.Module) -> None:
@@ -123,6 +132,55 @@ def inductor_passes():
     return config, "post_grad_custom_post_pass"
 
 
+def inductor_partitioner():
+    """The place of the partitioner of joint graphs."""
+    import torch._inductor.config as config
+
+    return config, "custom_partitioner_fn"
+
+
+def side_effects_in_checkpoints():
+    """Whether dynamo lets a checkpointed region change what is outside of it (units hand their token on); the change is
+    not made again in the backward, where nothing would read it."""
+    import torch._dynamo.config as config
+
+    return config, "skip_fwd_side_effects_in_bwd_under_checkpoint"
+
+
+def partitioner_base() -> type:
+    from torch._inductor.custom_graph_pass import CustomPartitionerFn
+
+    return CustomPartitionerFn
+
+
+def partition(joint, inputs, **kwargs):
+    """What inductor splits joint graphs with where nobody says otherwise."""
+    from torch._functorch.partitioners import min_cut_rematerialization_partition
+
+    return min_cut_rematerialization_partition(joint, inputs, **kwargs)
+
+
+def only_in_forward(node: torch.fx.Node) -> None:
+    node.meta["partitioner_tag"] = "must_be_in_forward"
+    must_save(node)
+
+
+def must_save(node: torch.fx.Node) -> None:
+    from torch.utils.checkpoint import CheckpointPolicy
+
+    node.meta["recompute"] = CheckpointPolicy.MUST_SAVE
+
+
+def must_recompute(node: torch.fx.Node) -> None:
+    from torch.utils.checkpoint import CheckpointPolicy
+
+    node.meta["recompute"] = CheckpointPolicy.MUST_RECOMPUTE
+
+
+def is_random(node: torch.fx.Node) -> bool:
+    return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
+
+
 def pass_base() -> type:
     from torch._inductor.custom_graph_pass import CustomGraphPass
 
@@ -146,6 +204,7 @@ def registrations() -> list[tuple[str, str]]:
     look("inductor: lowering of fetch", "patched", lambda: lowerings()[torch.ops.hoist.fetch.default])
     look("inductor: pass that closes units", "patched", lambda: getattr(*inductor_passes()))
     look("hoist's exceptions out of ops", "patched", lambda: torch.ops.hoist.fetch.default._op)
+    look("inductor: partitioner that fetches again", "patched", lambda: getattr(*inductor_partitioner()))
     look("end of a backward", "native", lambda: torch.autograd.Variable._execution_engine.queue_callback)
     look("CUDA streams", "native" if torch.cuda.is_available() else "missing", lambda: None)
     return found

@@ -15,16 +15,16 @@ import torch
 from hoist.torch import compat, graphs, hooks, native
 
 CLOSED = "hoist_closed"
-VERSION = "hoist.close_units.1"
+VERSION = "hoist.close_units.2"
 _owners: set[int] = set()
 _undo: list = []
 
 
-def _is_tensor(node: torch.fx.Node) -> bool:
+def is_tensor(node: torch.fx.Node) -> bool:
     return isinstance(node.meta.get("val"), torch.Tensor)
 
 
-def _looks_at(node: torch.fx.Node) -> bool:
+def looks_at(node: torch.fx.Node) -> bool:
     """Whether the node gives a part of an input, without memory of its own."""
     if node.target is operator.getitem:
         return True
@@ -39,7 +39,7 @@ def _views_of(nodes) -> list[torch.fx.Node]:
         node = todo.pop()
         if node not in found:
             found[node] = None
-            todo += [user for user in node.users if _looks_at(user)]
+            todo += [user for user in node.users if looks_at(user)]
     return list(found)
 
 
@@ -83,9 +83,9 @@ class _Unit:
                 continue
             seen.add(node)
             for user in list(node.users):
-                if self.late(user) and not _is_tensor(node):
+                if self.late(user) and not is_tensor(node):
                     self.bring(user)  # an element of a tuple
-                if self.late(user) and _is_tensor(node):
+                if self.late(user) and is_tensor(node):
                     waited[node] = None
                 todo.append(user)
         self.end.update_arg(1, list(waited))
@@ -93,6 +93,9 @@ class _Unit:
 
 
 def close_units(graph: torch.fx.Graph) -> None:
+    from hoist.torch import joint
+
+    joint.plain_fetches(graph)  # of a graph with gradients in which nothing wanted one
     ends = [node for node in graph.nodes if node.target is native.unit_end]
     for end in ends:
         _Unit(end, {node: at for at, node in enumerate(graph.nodes)}).close()
@@ -141,25 +144,35 @@ def install_lowerings() -> None:
             compat.lowerings()[op] = _lowering(op)
 
 
+def _put(place, make) -> None:
+    """Something of ours for what a place of torch's configuration has, until the last model goes."""
+    config, name = place
+    before = getattr(config, name)
+    ours = make(before)
+    setattr(config, name, ours)
+
+    def undo():
+        if getattr(config, name) is ours:
+            setattr(config, name, before)
+
+    _undo.append(undo)
+
+
 def acquire(manager) -> None:
-    """The pass is there while a model is offloaded; the first one installs it."""
+    """What compilers need is there while a model is offloaded; the first one installs it."""
+    from hoist.torch import joint
+
     if not _owners:
         install_lowerings()
-        config, name = compat.inductor_passes()
-        ours = _Pass(getattr(config, name))
-        setattr(config, name, ours)
-
-        def undo():
-            if getattr(config, name) is ours:
-                setattr(config, name, ours.before)
-
-        _undo.append(undo)
+        _put(compat.inductor_passes(), _Pass)
+        _put(compat.inductor_partitioner(), joint.Partitioner)
+        _put(compat.side_effects_in_checkpoints(), lambda before: True)
     _owners.add(manager.key)
 
 
 def release(manager) -> None:
     _owners.discard(manager.key)
-    if not _owners and _undo:
+    while not _owners and _undo:
         _undo.pop()()
 
 

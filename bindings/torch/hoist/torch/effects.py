@@ -20,9 +20,14 @@ _library.hoist_torch_effects_close.restype = None
 _library.hoist_torch_effects_fail.restype = None
 _Function = ctypes.CFUNCTYPE(ctypes.c_int)
 
-ops = torch.ops.hoist
-OPS = (ops.effects_begin.default, ops.effect.default, ops.effect_here.default, ops.effects_end.default)
+effects_begin = native.ops.effects_begin.default
+effect = native.ops.effect.default
+effect_here = native.ops.effect_here.default
+effects_end = native.ops.effects_end.default
+OPS = (effects_begin, effect, effect_here, effects_end)
 registrations = {op: compat.register_ordered(op) for op in OPS}
+for _op in OPS:
+    compat.wrap_calls(_op, native.typed)
 _open: set[int] = set()
 
 
@@ -81,11 +86,11 @@ class Effect:
 
     def __call__(self, token: torch.Tensor, *after: torch.Tensor) -> torch.Tensor:
         """Runs it after the effect that gave the token, and after these tensors have been computed; gives the next token."""
-        return ops.effect(token, [tensor.detach() for tensor in after], self.key, self.index)
+        return effect(token, [tensor.detach() for tensor in after], self.key, self.index)
 
     def here(self, *after: torch.Tensor) -> None:
         """The same without a token: after the effects before it by its registration alone."""
-        ops.effect_here([tensor.detach() for tensor in after], self.key, self.index)
+        effect_here([tensor.detach() for tensor in after], self.key, self.index)
 
 
 class Effects:
@@ -118,11 +123,11 @@ class Effects:
 
     def begin(self, *after: torch.Tensor) -> torch.Tensor:
         """In the graph: begins a run; gives the token that the first effect takes."""
-        return ops.effects_begin([tensor.detach() for tensor in after], self.key)
+        return effects_begin([tensor.detach() for tensor in after], self.key)
 
     def end(self, token: torch.Tensor, *after: torch.Tensor) -> None:
-        """In the graph: ends the run. Raises where an effect has not run."""
-        ops.effects_end(token, [tensor.detach() for tensor in after], self.key)
+        """In the graph: ends the run. hoist.OrderError where an effect has not run."""
+        effects_end(token, [tensor.detach() for tensor in after], self.key)
 
     def abort(self) -> None:
         """Gives the open run up, after an error."""
@@ -133,12 +138,14 @@ class Effects:
         return self
 
     def __exit__(self, kind, error, trace) -> None:
-        if kind is None and _library.hoist_torch_effects_end(ctypes.c_int64(self.key)) == 0:
-            return
-        failure = _library.hoist_torch_failure().decode()
-        self.abort()
-        if kind is None:
-            raise RuntimeError(failure)
+        try:
+            if kind is None:
+                native.check(_library.hoist_torch_effects_end(ctypes.c_int64(self.key)))
+        except BaseException:
+            self.abort()
+            raise
+        if kind is not None:
+            self.abort()
 
     def counters(self) -> dict[str, int]:
         """Whether a run is open; runs, those given up, effects that ran, and what was refused for its order."""

@@ -116,7 +116,7 @@ def plain_tensors(tensor, put):
             at += count
         return kind.__tensor_unflatten__(inner, context, size, stride)
 
-    return parts, rebuild
+    return parts, compat.as_one_node(rebuild)
 
 
 class Layout:

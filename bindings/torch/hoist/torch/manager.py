@@ -183,7 +183,9 @@ class ModelManager:
 
         self.token = native.step_begin(self.anchor(hooks.first_tensor(args, kwargs)), self.key)
         out = forward(module, *args, **kwargs)
-        native.step_end([leaf.detach() for leaf in leaves(out)], self.token, self.key)
+        left = leaves(out)
+        end = native.forward_end if any(leaf.requires_grad for leaf in left) else native.step_end
+        end([leaf.detach() for leaf in left], self.token, self.key)
         self.token = None
         return out
 
@@ -280,6 +282,7 @@ class ModelManager:
             self.end_step_after_backward()
         if self._owner is not None:
             raise RuntimeError("hoist.torch: within a step of the model (call it after the forward)")
+        native.settle(self.key)
         self.native.drain()
 
     # --- bytes ---

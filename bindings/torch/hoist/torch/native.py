@@ -22,7 +22,11 @@ step_begin = ops.step_begin.default
 fetch = ops.fetch.default
 unit_end = ops.unit_end.default
 step_end = ops.step_end.default
-OPS = (step_begin, fetch, unit_end, step_end)
+# Of compiled training: see joint.py.
+fetch_trained = ops.fetch_trained.default
+forward_end = ops.forward_end.default
+backward_begin = ops.backward_begin.default
+OPS = (step_begin, fetch, unit_end, step_end, fetch_trained, forward_end, backward_begin)
 
 _captured: set[int] = set()  # models whose stream on the host device is being captured
 # Managers of models by the number that graphs carry.
@@ -47,9 +51,9 @@ def check(status: int) -> None:
         raise _failure() or RuntimeError(library.hoist_torch_failure().decode())
 
 
-def _typed(call):
+def typed(call):
     """torch makes a RuntimeError of what an op throws; hoist's own exception comes out instead."""
-    def typed(*args, **kwargs):
+    def wrapped(*args, **kwargs):
         try:
             return call(*args, **kwargs)
         except RuntimeError as error:
@@ -58,7 +62,7 @@ def _typed(call):
                 raise
             raise mine.with_traceback(error.__traceback__) from None
 
-    return typed
+    return wrapped
 
 
 def _refusing(call):
@@ -73,7 +77,7 @@ def _refusing(call):
 
 
 for _op in OPS:
-    compat.wrap_calls(_op, _typed)
+    compat.wrap_calls(_op, typed)
 compat.wrap_calls(step_begin, _refusing)
 
 
@@ -108,6 +112,11 @@ def take(key: int) -> None:
 
 def abort(key: int) -> None:
     check(library.hoist_torch_abort(ctypes.c_int64(key)))
+
+
+def settle(key: int) -> None:
+    """Ends a step whose compiled backward has not come, or that a compiled graph has left by an exception."""
+    check(library.hoist_torch_settle(ctypes.c_int64(key)))
 
 
 def forget_tensors(key: int) -> None:
@@ -172,6 +181,10 @@ def _manager(key: int):
         raise RuntimeError(f"hoist.torch: no offloaded model with key {key} (it was released: compile again)") from None
 
 
+def backward_offset(key: int) -> int:
+    return _manager(key).backward_offset
+
+
 def _token(key: int) -> torch.Tensor:
     return torch.empty(1, dtype=torch.uint8, device=_manager(key).device)
 
@@ -188,6 +201,21 @@ def _(anchor, token, model, unit):
             for size, stride, dtype in manager.shapes(unit)]
 
 
+@torch.library.register_fake("hoist::fetch_trained")
+def _(anchor, token, parameters, model, unit):
+    return fetch(anchor, token, model, unit)
+
+
+@torch.library.register_fake("hoist::forward_end")
+def _(leaving, token, model):
+    return _token(model)
+
+
+@torch.library.register_fake("hoist::backward_begin")
+def _(anchor, model):
+    return _token(model)
+
+
 @torch.library.register_fake("hoist::unit_end")
 def _(first, leaving, model, unit):
     return _token(model)
@@ -196,3 +224,20 @@ def _(first, leaving, model, unit):
 @torch.library.register_fake("hoist::step_end")
 def _(leaving, token, model):
     return _token(model)
+
+
+# --- gradients go to the parameters, where these are ---
+
+
+def _keep_devices(ctx, inputs, output):
+    _, _, parameters, model, unit = inputs
+    ctx.devices = [parameter.device for parameter in parameters]
+    ctx.leaves = _manager(model).units[unit].leaves_of_parameters()
+
+
+def _to_parameters(ctx, gradients):
+    given = [gradients[leaf] for leaf in ctx.leaves]
+    return None, None, [g if g is None else g.to(device) for g, device in zip(given, ctx.devices)], None, None
+
+
+torch.library.register_autograd("hoist::fetch_trained", _to_parameters, setup_context=_keep_devices)

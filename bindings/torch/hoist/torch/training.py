@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Units that are trained, in eager: the parameters are inputs of the fetch, so that gradients reach them, and what
-autograd would save of a slot is fetched again in the backward, in a unit of its own."""
+"""Units that are trained: the parameters are inputs of the fetch, so that gradients reach them, and what autograd would
+save of a slot is fetched again in the backward, in a unit of its own. In eager by hooks of saved tensors; joint.py has
+what is done to a compiled graph."""
 
 import torch
 
@@ -71,6 +72,23 @@ def run_unit(unit, forward, module, args, kwargs):
     unit.views = outer
     manager.token = native.unit_end(fetched[0], leaves(out), unit.key, unit.index)
     manager.backward.expected = True
+    return out
+
+
+def trace_unit(unit, forward, module, args, kwargs):
+    """The same in a graph that is being traced."""
+    from hoist.torch.unit import leaves
+
+    manager = unit.manager
+    if any(slot.build is not None and slot.parameter.requires_grad for slot in unit.slots):
+        raise NotImplementedError(f'hoist.torch: unit "{unit.name}" has parameters made of several tensors that want gradients '
+                                  "in a compiled graph (freeze them, exclude them, or train in eager)")
+    anchor = manager.anchor(hooks.first_tensor(args, kwargs))
+    fetched = native.fetch_trained(anchor, manager.token, unit.parameters(), unit.key, unit.index)
+    outer, unit.views = unit.views, unit.tensors_of(fetched)
+    out = forward(module, *args, **kwargs)
+    unit.views = outer
+    manager.token = native.unit_end(fetched[0], [leaf.detach() for leaf in leaves(out)], unit.key, unit.index)
     return out
 
 

@@ -40,6 +40,19 @@ class Unit:
             at += count
         return tensors
 
+    def parameters(self) -> list[torch.Tensor]:
+        """Those that gradients can reach in a compiled graph: the plain ones."""
+        return [slot.parameter for slot in self.slots if slot.build is None]
+
+    def leaves_of_parameters(self) -> list[int]:
+        """Of each of parameters(): which of the fetched tensors it is."""
+        numbers, at = [], 0
+        for slot in self.slots:
+            if slot.build is None:
+                numbers.append(at)
+            at += len(slot.leaves)
+        return numbers
+
     def run(self, forward, module, args, kwargs):
         manager = self.manager
         if not manager.inside():
@@ -50,8 +63,7 @@ class Unit:
         if torch.is_grad_enabled():
             # Frozen weights, too, are saved for the gradients of what comes in.
             if tracing:
-                raise NotImplementedError("hoist.torch: a compiled graph with gradients through streamed weights (compile "
-                                          "under torch.no_grad(), or train in eager)")
+                return training.trace_unit(self, forward, module, args, kwargs)
             return training.run_unit(self, forward, module, args, kwargs)
         anchor = manager.anchor(hooks.first_tensor(args, kwargs))
         fetched = native.fetch(anchor, manager.token, self.key, self.index)

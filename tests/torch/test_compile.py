@@ -242,11 +242,53 @@ def test_per_unit_compile(offload):
     assert not counters["graph_break"]
 
 
-def test_user_mutations_keep_their_tiling(offload):
-    """hoist's ops fake no mutation: no name of a buffer of theirs is renamed in a graph."""
+@pytest.fixture
+def renamed(monkeypatch):
+    """The buffers that inductor's schedulers have renamed, since something has said that it writes to them. In some
+    versions of torch reads of such buffers are lost from the scores by which it tiles loops."""
+    from torch._inductor.scheduler import Scheduler
+
+    found, init = [], Scheduler.__init__
+
+    def watched(scheduler, nodes):
+        init(scheduler, nodes)
+        found.append(dict(scheduler.mutation_renames))
+
+    monkeypatch.setattr(Scheduler, "__init__", watched)
+    with torch._inductor.config.patch(force_disable_caches=True):
+        yield found
+
+
+def test_no_buffer_is_renamed_for_hoists_ops(offload, renamed):
+    """They say of nothing that they write to it, so what is lost of renamed buffers is never theirs."""
     for op in native.OPS:
         assert not op._schema.is_mutable
         assert all(argument.alias_info is None for argument in (*op._schema.arguments, *op._schema.returns))
+    compiled = torch.compile(offload(GreedyStack(16)), fullgraph=True)
+    compiled(torch.ones(16, 16))
+    with torch.enable_grad():
+        compiled(torch.ones(16, 16)).sum().backward()
+    assert renamed == [{}, {}, {}]  # inference, forward, backward
+
+
+@torch.library.custom_op("hoist_test::enter", mutates_args=("activation",))
+def enter(activation: torch.Tensor, unit: int) -> None:
+    """An op that says that it writes to what enters a unit, to be kept in its place."""
+
+
+@enter.register_fake
+def _(activation, unit):
+    return None
+
+
+def test_a_buffer_would_be_renamed_for_a_mutation(renamed):
+    def graph(x):
+        x = x.sin()
+        torch.ops.hoist_test.enter(x, 0)
+        return x.cos() + x.t()
+
+    torch.compile(graph, fullgraph=True)(torch.ones(8, 8))
+    assert len(renamed) == 1 and renamed[0]
 
 
 PROGRAM = """

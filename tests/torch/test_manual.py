@@ -130,6 +130,30 @@ def test_in_a_graph(offload):
     graph.close()
 
 
+def test_weights_read_by_their_lists(offload):
+    seen = []
+
+    class Functional(Net):
+        def forward(self, x):
+            with ht.manual_unit(self, "first"):
+                own = dict(self.a.named_parameters())
+                seen.append(own["up.weight"].data_ptr())
+                x = nn.functional.linear(x, own["up.weight"]) @ own["up.weight"]
+            with ht.manual_unit(self, "second"):
+                everything = dict(self.named_parameters())  # some of which are read in no unit, nor used
+                return x @ self.shared if len(everything) == 22 else x
+
+    model = Functional()
+    want = model(INPUT)
+    offload(model, "100%", manual=True)
+    model(INPUT)
+    seen.clear()
+    for _ in range(3):
+        assert torch.equal(model(INPUT), want)
+    assert seen and not {slot.leaves[0].host.data_ptr() for slot in ht.manager(model).slots} & set(seen)
+    assert not ht.manager(model)._promoted
+
+
 def test_exceptions_in_a_unit(offload):
     class Failing(Net):
         fail = False

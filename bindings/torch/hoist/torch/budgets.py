@@ -34,7 +34,7 @@ class ModelBudget:
 
     def start(self, residents: int) -> None:
         """Before the commit: what lies beside the streamed tensors is taken off a budget of bytes."""
-        self._residents = residents
+        self._residents = 0 if self.joined else residents
         if self._given:
             self.native.set_bytes(self._streamed(self._given))
 
@@ -42,7 +42,7 @@ class ModelBudget:
         return max(budget_bytes - self._residents, 1)
 
     def explain(self, error: hoist.errors.InfeasibleError) -> hoist.errors.InfeasibleError:
-        if not self._residents or self.joined:
+        if not self._residents:
             return error
         more = f"; loose parameters and buffers take {self._residents} bytes beside them"
         return type(error)(error.code, error.name, error.message + more, error.where, error.hint)

@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 MARKS = ("_hoist_unit", "_hoist_index", "_hoist_run", "_hoist_root", "_hoist_forward", "_hoist_manual")
+WITH_FORWARD = ("unit", "root")  # roles; "part" is any module of a model whose units are given by hand
 _classes: dict[tuple, type] = {}
 
 
@@ -72,10 +73,22 @@ def _apply(self, function, recurse=True):
     return self
 
 
-def _named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
-    """Within the unit's forward what it computes with, as reads of attributes give it; else the parameters themselves."""
-    owner = self._hoist_run if "_hoist_run" in self.__dict__ else self._hoist_unit
+def _given(owner, module, name: str, parameter):
+    """What the open unit computes with for a parameter; the parameter itself where it is none of its own."""
+    if getattr(module, "_hoist_unit", None) is not owner:
+        return parameter
     if owner.views is None:
+        return getattr(module, name)  # a manual unit finds out that it reads it
+    number = module._hoist_index[name] if name in module._hoist_index else None
+    if number is None or owner.views[number] is None:
+        return parameter
+    return owner.views[number]
+
+
+def _named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
+    """Within a unit's forward what it computes with, as reads of attributes give it; else the parameters themselves."""
+    owner = self._hoist_run if "_hoist_run" in self.__dict__ else self._hoist_unit
+    if not owner.is_open():
         yield from original_class(self).named_parameters(self, prefix, recurse, remove_duplicate)
         return
     seen = set()
@@ -84,7 +97,7 @@ def _named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
             if parameter is None or (remove_duplicate and parameter in seen):
                 continue
             seen.add(parameter)
-            yield f"{path}.{name}" if path else name, getattr(module, name)
+            yield f"{path}.{name}" if path else name, _given(owner, module, name, parameter)
 
 
 def _load_state_dict(self, *args, **kwargs):
@@ -104,12 +117,12 @@ def _class(base: type, names: tuple[str, ...], role: str, of_instance: bool) -> 
         body |= {"_hoist_base": base, "__module__": base.__module__, "__qualname__": base.__qualname__,
                  "__reduce_ex__": _reduce, "__doc__": base.__doc__}
         if names:
-            body |= {"_apply": _apply, "named_parameters": _named_parameters}
+            body["_apply"] = _apply
             if issubclass(base, nn.RNNBase):
                 body["_flat_weights"] = _flat_weights()
-        if role == "unit":
+        if names or role in ("unit", "part"):
             body["named_parameters"] = _named_parameters
-        if role:
+        if role in WITH_FORWARD:
             body["load_state_dict"] = _load_state_dict
             body["forward"] = _forward(base, role, of_instance)
         _classes[key] = type(base.__name__, (base,), body)
@@ -118,7 +131,7 @@ def _class(base: type, names: tuple[str, ...], role: str, of_instance: bool) -> 
 
 def put_on(module: nn.Module, names: tuple[str, ...] = (), role: str = "") -> None:
     """Makes the module's class one that reads `names` through properties, with a forward for its role."""
-    of_instance = bool(role) and "forward" in module.__dict__
+    of_instance = role in WITH_FORWARD and "forward" in module.__dict__
     if of_instance:
         module.__dict__["_hoist_forward"] = module.__dict__.pop("forward")
     module.__class__ = _class(type(module), names, role, of_instance)

@@ -196,7 +196,7 @@ def source_of(item: Item, packed) -> ctypes.Array:
     buffer = (ctypes.c_uint8 * item.bytes).from_address(item.storage.data_ptr() + item.low)
     buffer.keep = source
     item.source, item.storage = weakref.ref(source), None
-    weakref.finalize(source, packed, item.bytes)
+    weakref.finalize(source, packed, item.bytes).atexit = False
     return buffer
 
 

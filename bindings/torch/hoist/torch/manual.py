@@ -65,7 +65,7 @@ class Manual:
             module.__dict__["_hoist_manual"] = self
             names = tuple(name for name, parameter in module._parameters.items() if parameter is not None)
             module.__dict__["_hoist_unit"], module.__dict__["_hoist_index"] = self, {}
-            hooks.put_on(module, names)
+            hooks.put_on(module, names, role="part")
 
     def discover(self, forward, module, args, kwargs):
         """Runs the forward with what each block reads brought to the device as it is read; then the units are known."""
@@ -97,6 +97,9 @@ class Manual:
         return self._moved[id(parameter)]
 
     # --- blocks ---
+
+    def is_open(self) -> bool:
+        return self.views is not None or (self.units is None and bool(self._open))
 
     def enter(self, name: str):
         if self.units is None:

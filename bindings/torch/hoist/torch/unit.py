@@ -85,6 +85,9 @@ class Unit:
             native.unit_end(fetched[0], [], self.key, self.index)
             raise
 
+    def is_open(self) -> bool:
+        return self.views is not None
+
     def closed_read(self, module, name: str):
         """A read of a parameter while the unit is not open."""
         return self.manager.closed_read(self, module, name)

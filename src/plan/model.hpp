@@ -39,6 +39,8 @@ struct Model {
 
   [[nodiscard]] bool can_evict(const Gap& gap) const { return !gap.outside && gap.between > 0 && size[gap.item] > 0; }
   [[nodiscard]] LinkId link(const Gap& gap) const { return problem.items[gap.item].link; }
+  [[nodiscard]] std::size_t work() const { return gaps.size() + units; }  // what a plan costs grows with it
+  [[nodiscard]] bool is_tiny() const { return work() <= 64; }
   [[nodiscard]] std::uint32_t wrap(std::int64_t unit) const;
 };
 

@@ -56,8 +56,9 @@ std::size_t most_kept(const Problem& problem, const std::vector<std::uint32_t>& 
 
 class Naive {
  public:
-  explicit Naive(const Problem& problem)
+  Naive(const Problem& problem, bool early)
       : problem_(problem),
+        early_(early),
         arena_(arena_of(problem)),
         rows_(problem.units.size() + 1),
         order_(first_use_order(problem)) {}
@@ -123,8 +124,8 @@ class Naive {
     }
   }
 
-  void load(std::uint32_t item, std::uint32_t unit, std::uint64_t offset) {
-    const std::int32_t after = just_before(unit);
+  void load(std::uint32_t item, std::uint32_t unit, std::uint64_t offset, bool early = false) {
+    const std::int32_t after = early ? -1 : just_before(unit);
     row(after).loads.push_back({OpKind::load, item, after, static_cast<std::int32_t>(unit), offset});
     if (problem_.cyclic && unit == 0) plan_.initial_resident.push_back({item, offset});
   }
@@ -139,7 +140,7 @@ class Naive {
     if (starts_with_write(item)) {
       plan_.births.push_back({index, offset});
     } else {
-      load(index, item.uses.front().unit, offset);
+      load(index, item.uses.front().unit, offset, early_);
     }
     if (item.transient || !is_written(item)) return;
     const auto last =
@@ -167,6 +168,7 @@ class Naive {
   }
 
   const Problem& problem_;
+  const bool early_;  // in a single shot, what stays is loaded at the start
   const std::uint64_t arena_;
   std::vector<Row> rows_;  // by after + 1
   std::vector<std::uint32_t> order_;
@@ -223,12 +225,12 @@ void complete(const Problem& problem, const Rows<UnitUse>& uses, Plan& plan) {
                     run.link_bytes[0], run.link_bytes[1], run.link_bytes[2]};
 }
 
-Plan naive_plan(const Problem& problem) { return Naive(problem).run(); }
+Plan naive_plan(const Problem& problem, bool early) { return Naive(problem, early).run(); }
 
 Plan naive(const Problem& problem) {
   validate(problem);
   refuse_if_too_small(problem);
-  Plan plan = naive_plan(problem);
+  Plan plan = naive_plan(problem, false);
   complete(problem, uses_by_unit(problem), plan);
   return plan;
 }

@@ -6,8 +6,9 @@
 
 namespace hoist::plan {
 
-// The naive plan without digest, homes and prediction. The problem fits by bytes.
-Plan naive_plan(const Problem& problem);
+// The naive plan without digest, homes and prediction. The problem fits by bytes. `early`: in a single shot, what stays
+// is loaded at the start instead of just before its first use.
+Plan naive_plan(const Problem& problem, bool early = false);
 
 // Items in the order of first use, then name.
 std::vector<std::uint32_t> first_use_order(const Problem& problem);

@@ -42,6 +42,8 @@ Cook::Cook(Workshop& workshop, double bound_us)
     stream_bytes_ += size / model_.units;
     largest_ = std::max(largest_, size);
   }
+  // By bytes all may fit, and yet places may not: then reserves are shares of the arena.
+  if (stream_bytes_ <= 0) stream_bytes_ = 0.02 * static_cast<double>(model_.arena);
   step_us_ = std::max(step_us_, copies_us(model_, *draft));
 }
 
@@ -98,7 +100,7 @@ void Cook::set_late(const Recipe& recipe, std::uint64_t cap, Draft& draft) const
   if (recipe.late == 0) return;
   for (const Stay& stay : stays_of(model_, draft)) {
     if (stay.out == none || stay.written < 0 || model_.gaps[stay.out].outside) continue;
-    if (draft.late[stay.out] > 0 || draft.pause[stay.out] > 0) continue;
+    if (draft.late[stay.out] > 0 || draft.pause[stay.out] > 0 || model_.gaps[stay.out].between == 0) continue;
     draft.late[stay.out] = std::min<std::uint32_t>(recipe.late, model_.gaps[stay.out].between - 1);
   }
 }
@@ -115,7 +117,7 @@ double Cook::taste(const Recipe& recipe) {
   // Leads far beyond what a schedule asks for only take bytes.
   std::vector<std::uint32_t> most = needed_leads(model_, *draft, std::max(step_us_, copies_us(model_, *draft)));
   if (!recipe.only_needed) {
-    for (std::uint32_t& lead : most) lead = 2 * lead + 8;
+    for (std::uint32_t& lead : most) lead = model_.problem.cyclic ? 2 * lead + 8 : model_.units;
   }
   grow(model_, *draft, model_.arena, most);
   time = workshop_.try_draft(std::move(*draft), most, recipe.place).value_or(never);

@@ -4,21 +4,11 @@
 #include <algorithm>
 
 #include "plan/launch.hpp"
+#include "plan/random.hpp"
 #include "plan/sizes.hpp"
 
 namespace hoist::plan {
 namespace {
-
-class Random {  // the same everywhere
- public:
-  std::uint32_t below(std::size_t end) {
-    state_ = state_ * 6364136223846793005U + 1442695040888963407U;
-    return static_cast<std::uint32_t>((state_ >> 33) % end);
-  }
-
- private:
-  std::uint64_t state_ = 20;
-};
 
 class Search {
  public:

@@ -5,28 +5,45 @@
 #include <numeric>
 
 #include "plan/naive.hpp"
+#include "plan/rearrange.hpp"
 #include "plan/recipe.hpp"
+#include "plan/repack.hpp"
 #include "plan/search.hpp"
 #include "plan/tiny.hpp"
 
 namespace hoist::plan {
 namespace {
 
+// Whether some unit takes half of the arena or more: then places decide what fits.
+bool is_tight(const Model& model) {
+  std::uint64_t most = 0;
+  for (std::uint32_t u = 0; u < model.units; ++u) {
+    std::uint64_t used = 0;
+    for (std::uint32_t i = model.uses.begin[u]; i < model.uses.begin[u + 1]; ++i) {
+      used += model.size[model.uses.values[i].item];
+    }
+    most = std::max(most, used);
+  }
+  return 2 * most > model.arena;
+}
+
 Plan solve_sorted(const Problem& problem, const SolveOptions& options) {
   const Model model(problem);
   Workshop workshop(model, options);
   workshop.try_plan(naive_plan(problem));
+  if (!problem.cyclic) workshop.try_plan(naive_plan(problem, true));
   const double bound_us = page_bound(problem).step_us;
   // Work, not time: the same on every machine. A plan takes about a microsecond for each gap and unit.
-  const std::uint64_t size = model.gaps.size() + model.units;
   const auto tries = [&](std::uint64_t work, std::uint64_t least, std::uint64_t most) {
-    return options.effort > 0 ? options.effort : std::clamp(work / size, least, most);
+    return options.effort > 0 ? options.effort : std::clamp(work / model.work(), least, most);
   };
   Cook cook(workshop, bound_us);
   cook.descend(tries(600'000, 3, 900));
-  const bool all = size <= 64 && try_all(workshop, bound_us, 40'000);
-  if (!all && size <= 64) refine(workshop, bound_us, tries(100'000, 1, 3000));
+  if (is_tight(model)) repack(workshop, tries(400'000, 4, 48));
+  const bool all = model.is_tiny() && try_all(workshop, bound_us, 40'000);
+  if (!all && model.is_tiny()) refine(workshop, bound_us, tries(100'000, 1, 3000));
   if (!all && !cook.is_good()) search(workshop, bound_us, tries(cook.is_large() ? 300'000 : 800'000, 1, 1500));
+  if (!all && !cook.is_good()) rearrange(workshop, bound_us, tries(cook.is_large() ? 300'000 : 2'000'000, 1, 1500));
   Plan plan = workshop.take_best();
   complete(problem, model.uses, plan);
   return plan;

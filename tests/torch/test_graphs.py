@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A step captured once under hoist.torch and replayed bare: every replay's result is the resident run's, to the bit."""
 
+import copy
 import warnings
 
 import pytest
@@ -193,6 +194,28 @@ def test_what_cannot_be_captured_is_refused(serve, offload):
         model.blocks[1](torch.randn(2, 64))
     graph.close()
     assert manager.native.replay_query().captures == 0 and torch.equal(model(ids()), want)
+
+
+def test_compiled_training_in_slots_and_not_in_a_graph(serve):
+    plain = Stack(width=32, blocks=2)
+    model = copy.deepcopy(plain)
+    manager = serve(model, "80%")
+    compiled = torch.compile(model, fullgraph=True)
+    with torch.enable_grad():
+        for each in (plain, compiled):
+            each(ids()).square().mean().backward()
+        for name, parameter in model.named_parameters():
+            torch.testing.assert_close(parameter.grad, plain.get_parameter(name).grad, rtol=1e-4, atol=1e-5)
+        assert manager.query().last_step_h2d_bytes > 0
+        for _ in range(3):  # the order with a backward is learned
+            compiled(ids()).sum().backward()
+        graph = HostGraph(manager)
+        with pytest.raises(NotImplementedError, match="capture under torch.no_grad"), graph.capture(compiled=True):
+            compiled(ids())
+        graph.close()
+        compiled(ids()).sum().backward()
+    want = plain(ids())
+    assert torch.equal(model(ids()), want)
 
 
 def test_graphs_of_torchs_own(serve, offload, monkeypatch):

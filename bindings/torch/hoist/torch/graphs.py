@@ -12,8 +12,7 @@ import torch
 def require_capturable(manager) -> None:
     """Before a step of an uncompiled model is captured."""
     if torch.is_grad_enabled():
-        raise NotImplementedError("hoist.torch: a captured step with gradients, which are brought to the host while the graph "
-                                  "is made and never after (capture under torch.no_grad(), or train without a graph)")
+        refuse_gradients()
     require_serving(manager)
     if manager.backward.expected:
         raise RuntimeError("hoist.torch: a forward with gradients has left its step open, which the capture would have to "
@@ -22,6 +21,11 @@ def require_capturable(manager) -> None:
         warnings.warn("hoist.torch: a step is captured over an arena: replans, budgets and suspend are refused while the "
                       'graph is used (offload with placement="slots" to have them)', stacklevel=6)
 
+
+
+def refuse_gradients() -> None:
+    raise NotImplementedError("hoist.torch: a captured step with gradients, which are brought to the host while the graph is made "
+                              "and never after (capture under torch.no_grad(), or train without a graph)")
 
 
 def require_serving(manager) -> None:

@@ -16,13 +16,13 @@ from hoist.torch.training import Backward
 class ModelManager:
     """What hoist.torch.manager(model) gives."""
 
-    def __init__(self, model, device: torch.device, native_device, budgeted, key: int):
+    def __init__(self, model, device: torch.device, native_device, budgeted):
         self.model = model
         self.device = device
         self.native_device = native_device
         self.budgeted = budgeted
         self.native = hoist.Manager(native_device, budgeted.native)
-        self.key = key
+        self.key = 0  # what graphs carry, once the units are known
         self.units: list = []
         self.slots: list = []
         self.items: list = []

@@ -76,8 +76,22 @@ def _refusing(call):
     return begin
 
 
+def _refusing_gradients(call):
+    """The halves of a compiled graph that is trained."""
+    def half(*args):
+        manager = _managers.get(args[-1])
+        if manager is not None and manager.capturing():
+            abort(args[-1])
+            graphs.refuse_gradients()
+        return call(*args)
+
+    return half
+
+
 for _op in OPS:
     compat.wrap_calls(_op, typed)
+for _op in (forward_end, backward_begin):
+    compat.wrap_calls(_op, _refusing_gradients)
 compat.wrap_calls(step_begin, _refusing)
 
 

@@ -67,11 +67,12 @@ def _slots_of(choice: units.Choice, excluded, made: layout.Layout) -> list[layou
     return found
 
 
-def _key(chosen: list, device: torch.device) -> int:
-    """What graphs carry: 47 bits of a fingerprint of the layout, then the number of the model among its likes.
+def _key(chosen: list, device: torch.device, backward_offset: int) -> int:
+    """What graphs carry: 47 bits of a fingerprint of the layout and of units' numbers, then the number of the model among
+    its likes.
 
     So the compile cache of another process finds a graph for this layout and for this way of lowering only."""
-    facts = [LOWERING, device.type, [[name, [[str(leaf.like.dtype), list(leaf.like.shape), list(leaf.like.stride())]
+    facts = [LOWERING, device.type, backward_offset, [[name, [[str(leaf.like.dtype), list(leaf.like.shape), list(leaf.like.stride())]
                                              for slot in slots for leaf in slot.leaves]] for name, _, slots in chosen]]
     digest = hashlib.sha256(json.dumps(facts).encode()).digest()
     base = (int.from_bytes(digest[:6], "big") >> 1) << 16
@@ -109,7 +110,7 @@ def offload(model: nn.Module, budget=None, *, device=None, include=None, exclude
     wanted = Wanted(compile, plan, progress_of(model) if progress is None else progress, shape_buckets)
     made = layout.Layout()
     chosen = [] if manual else _choose(model, include, excluded, made)
-    whole = ModelManager(model, place, native_device, ModelBudget(native_device, budget, options), _key(chosen, place))
+    whole = ModelManager(model, place, native_device, ModelBudget(native_device, budget, options))
     if shape_buckets:
         require_plans_to_keep(whole)
     if manual:
@@ -157,7 +158,6 @@ def _discover_by_hand(whole: ModelManager, include, excluded, wanted: Wanted) ->
         if not chosen:
             raise RuntimeError('hoist.torch: the forward reads no parameter within a unit (put `with hoist.torch.manual_unit(self, "name"):` '
                                "around its parts)")
-        whole.key = _key(chosen, whole.device)
         _start(whole, chosen, made, wanted)
 
     whole.finish_manual = finish
@@ -168,6 +168,11 @@ def _start(whole: ModelManager, chosen: list, made: layout.Layout, wanted: Wante
     from hoist.torch import compile as compiling
     from hoist.torch import plans
 
+    # In slots, what two units use stays on the device: there a backward runs the forward's units again.
+    trains = any(slot.parameter.requires_grad for _, _, slots in chosen for slot in slots)
+    if trains and not whole.in_slots() and whole.manual is None:
+        whole.backward_offset = len(chosen)
+    whole.key = _key(chosen, whole.device, whole.backward_offset)
     for index, (name, module, slots) in enumerate(chosen):
         whole.units.append(Unit(whole, index, name, module, slots))
     whole.items = made.items
@@ -216,9 +221,7 @@ def _commit(whole: ModelManager, progress: Progress) -> None:
     try:
         whole.budgeted.start(whole.resident_bytes)
         _add_units(whole, "", progress)
-        # In slots, what two units use stays on the device: there a backward runs the forward's units again.
-        if any(unit.trainable for unit in whole.units) and not whole.in_slots() and whole.manual is None:
-            whole.backward_offset = len(whole.units)
+        if whole.backward_offset:
             _add_units(whole, " (backward)", progress)
         whole.budgeted.keep_all_that_fits(sum(item.bytes for item in whole.items))
         layout.empty_out(whole.slots)

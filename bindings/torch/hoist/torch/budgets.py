@@ -83,6 +83,8 @@ def smallest_hidden(problem: hoist.Problem, most: int) -> int:
     def hidden(budget_bytes: int) -> bool:
         other = hoist.Problem(json.dumps({**facts, "device": {**facts["device"], "budget_bytes": budget_bytes}}))
         try:
+            if other.bound().bound_us > SLACK * compute:
+                return False
             return hoist.Plan.solve(other).simulate(other).step_us <= SLACK * compute
         except hoist.errors.InfeasibleError:
             return False

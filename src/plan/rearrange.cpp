@@ -2,6 +2,7 @@
 #include "plan/rearrange.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "plan/field.hpp"
 #include "plan/launch.hpp"
@@ -33,6 +34,8 @@ class Rearranger {
   void run() {
     if (movable_.empty()) return;
     const std::uint64_t most = 8 * tries_;
+    (void)workshop_.try_placed(Draft(draft_), options_);
+    stalls_ = workshop_.last_stalls();
     for (std::uint64_t proposals = 0; tries_ > 0 && proposals < most && !is_done(); ++proposals) propose();
   }
 
@@ -66,22 +69,33 @@ class Rearranger {
     if (workshop_.try_placed(Draft(draft), options) > before) return;
     draft_ = std::move(draft);
     options_ = options;
+    stalls_ = workshop_.last_stalls();
     set_most();
     stand();
+  }
+
+  // A unit shortly before one that stalls, more often the longer it does; now and then any.
+  std::uint32_t focus() {
+    const double sum = std::accumulate(stalls_.begin(), stalls_.end(), 0.0);
+    std::uint32_t unit = random_.below(model_.units);
+    if (sum <= 0 || random_.below(3) == 0) return unit;
+    double at = sum * random_.below(1 << 20) / (1 << 20);
+    for (unit = 0; unit + 1 < model_.units && at >= stalls_[unit]; ++unit) at -= stalls_[unit];
+    return model_.wrap(std::int64_t{unit} - random_.below(std::min(model_.units, 4U)));
   }
 
   // What goes and what comes back, another time for a store, or nothing but places.
   void change(Draft& draft) {
     const std::uint32_t kind = random_.below(10);
+    const std::uint32_t unit = focus();
     if (kind < 6) {
-      const std::uint32_t back = pick(true, draft, movable_);
+      const std::uint32_t back = pick(true, draft, by_unit_[unit].empty() ? movable_ : by_unit_[unit]);
       if (kind != 0) flip(draft, back);
       const auto& near = back != none && kind < 4 ? by_unit_[model_.gaps[back].to] : movable_;
       for (std::uint32_t i = kind == 1 ? 0 : 1 + random_.below(2); i > 0; --i) flip(draft, pick(false, draft, near));
     } else if (kind < 8) {
       retime(draft, pick(true, draft, movable_));
     }
-    const std::uint32_t unit = random_.below(model_.units);
     for (std::uint32_t i = random_.below(kind < 8 ? 3 : 6); i > 0; --i) {
       const std::uint32_t begin = model_.uses.begin[unit];
       const std::uint32_t count = model_.uses.begin[unit + 1] - begin;
@@ -211,7 +225,8 @@ class Rearranger {
   PlaceOptions options_;
   std::vector<Standing> standing_, placed_;
   Row met_;
-  std::vector<char> loose_;  // by item: its stays seek new places
+  std::vector<char> loose_;     // by item: its stays seek new places
+  std::vector<double> stalls_;  // by unit, of the draft
   std::vector<std::uint32_t> movable_, most_;
   std::vector<std::vector<std::uint32_t>> by_unit_;
   Random random_;

@@ -34,6 +34,7 @@ class Cook {
   void descend(std::uint64_t most_tries);
   [[nodiscard]] std::uint64_t tries() const { return tries_; }
   [[nodiscard]] bool is_good() const;
+  [[nodiscard]] bool has_single_uses() const { return equalizer_.covers_all(); }
   [[nodiscard]] bool is_large() const { return model_.gaps.size() + model_.units >= 4000; }
 
  private:

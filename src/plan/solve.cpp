@@ -42,8 +42,10 @@ Plan solve_sorted(const Problem& problem, const SolveOptions& options) {
   if (is_tight(model)) repack(workshop, tries(400'000, 4, 48));
   const bool all = model.is_tiny() && try_all(workshop, bound_us, 40'000);
   if (!all && model.is_tiny()) refine(workshop, bound_us, tries(100'000, 1, 3000));
-  if (!all && !cook.is_good()) search(workshop, bound_us, tries(cook.is_large() ? 300'000 : 800'000, 1, 1500));
-  if (!all && !cook.is_good()) rearrange(workshop, bound_us, tries(cook.is_large() ? 300'000 : 2'000'000, 1, 1500));
+  if (!all && !cook.is_good()) search(workshop, bound_us, tries(cook.is_large() ? 100'000 : 800'000, 1, 1500));
+  // Of large stacks, whose items have one use each, single changes are not worth their time.
+  const bool rearranges = !all && !(cook.is_large() && cook.has_single_uses()) && !cook.is_good();
+  if (rearranges) rearrange(workshop, bound_us, tries(cook.is_large() ? 500'000 : 2'000'000, 1, 4000));
   Plan plan = workshop.take_best();
   complete(problem, model.uses, plan);
   return plan;

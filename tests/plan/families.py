@@ -155,12 +155,38 @@ def states(layers, share, ratio, width=2048):
     return set_compute(p, ratio, total(p) * (1 - share))
 
 
+def table(rows, layers, share, ratio, width=384):
+    """A word table in parts, each used by a unit that computes next to nothing, then layers that compute."""
+    units = [unit(f"words.{n}", 0.0) for n in range(rows)]
+    items = [item(f"words.{n}", 2048 * 4 * width, [(n, "r")]) for n in range(rows)]
+    for layer in range(layers):
+        for part, tensors_of_part in (("attention", 4 * [4 * width * width]), ("feed_forward", 2 * [16 * width * width])):
+            units.append(unit(f"layers.{layer}.{part}", 1.0 if part == "attention" else 2.5))
+            items += [item(f"layers.{layer}.{part}.{n}", size, [(len(units) - 1, "r")])
+                      for n, size in enumerate(tensors_of_part)]
+    p = with_budget(problem(units, items, 0), share)
+    return set_compute(p, ratio, total(p) * (1 - share))
+
+
 def tied(layers, share, ratio, width=2048):
     """A stack with an embedding that its first and its last unit use."""
     p = stack(layers, 1.0, 1.0, width)
     p["items"].append(item("embedding", 2 * width * 32000, [(0, "r"), (layers - 1, "r")]))
     with_budget(p, share)
     return set_compute(p, ratio, total(p) * (1 - share))
+
+
+def link_us(problem, plan):
+    """The longest that a link is busy in a step."""
+    items = {item["name"]: item for item in problem["items"]}
+    busy = dict.fromkeys(problem["links"], 0.0)
+    for op in plan["ops"]:
+        if op["op"] == "drop":
+            continue
+        link = "d2h" if op["op"] == "store" else items[op["item"]]["link"]
+        rate = problem["links"][link]
+        busy[link] += rate["latency_us"] + items[op["item"]]["bytes"] / rate["bytes_per_us"]
+    return max(busy.values())
 
 
 def fuzzed(seed, most_units=6, most_items=8):

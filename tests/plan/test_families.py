@@ -54,6 +54,8 @@ def test_family(planner, name, problem, kind):
     assert step <= bars.get(kind, math.inf) * bound["step_us"]
     if kind == "windows":
         assert step <= 1.1 * bound["windowed_us"]
+    if problem["cyclic"]:
+        assert families.link_us(problem, plan) <= step * 1.005, "a backlog would show in later steps"
     if kind != "any":
         GAINS.append(math.log(naive_step / step))
     random.Random(5).shuffle(problem["items"])
@@ -63,6 +65,17 @@ def test_family(planner, name, problem, kind):
 def test_planned_beats_naive():
     assert len(GAINS) >= 12, "run the families with it"
     assert math.exp(sum(GAINS) / len(GAINS)) >= 1.3
+
+
+def test_smallest_budgets(planner):
+    """A unit fills the arena, so places decide what can be there; naive plans move everything."""
+    gains = []
+    for problem in (families.training(12, 0, 1.0), families.training(12, 0, 1.5, optimizer=False),
+                    families.stack(16, 0, 1.0, mixed=True), families.tied(16, 0, 1.0), families.table(15, 6, 0, 1.0)):
+        plan = planner.ask("solve", problem)["plan"]
+        step, _ = reference.validate(problem, plan)
+        gains.append(math.log(planner.ask("naive", problem)["plan"]["predicted"]["step_us"] / step))
+    assert math.exp(sum(gains) / len(gains)) >= 1.15, gains
 
 
 def test_an_impossible_one(planner):

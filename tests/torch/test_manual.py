@@ -84,7 +84,7 @@ def test_what_was_not_foreseen_stays_on_the_device(offload):
     assert type(plain) is Net and torch.equal(model(INPUT), plain(INPUT))
 
 
-@pytest.mark.parametrize("backend", ["inductor", "aot_eager"])
+@pytest.mark.parametrize("backend", [pytest.param("inductor", marks=pytest.mark.long), "aot_eager"])
 def test_one_graph(offload, backend):
     model = Net()
     want = model(INPUT)

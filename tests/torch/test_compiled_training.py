@@ -4,6 +4,8 @@
 Trust mode fills with NaN what a plan has freed, so that a stale read shows."""
 
 import copy
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -213,6 +215,65 @@ def test_sizes_that_vary(offload):
         close(torch.autograd.grad(run(x).sum(), list(model.parameters())),
               torch.autograd.grad(plain(x).sum(), list(plain.parameters())), rtol=1e-4, atol=1e-4)
     assert counters["stats"]["unique_graphs"] == 1
+
+
+@pytest.mark.long
+def test_teacher_and_student_in_one_graph(offload):
+    student, teacher = DerivedStack(), DerivedStack().requires_grad_(False)
+    plain, plain_teacher = copy.deepcopy(student), copy.deepcopy(teacher)
+    offload(student, "60%"), offload(teacher, "60%")
+
+    def loss(student, teacher, x):
+        return (student(x) - teacher(student(x) * 0.5)).square().mean()
+
+    run, x = torch.compile(lambda x: loss(student, teacher, x), fullgraph=True), torch.linspace(-1, 1, 64).reshape(4, 16)
+    want = torch.autograd.grad(loss(plain, plain_teacher, x), list(plain.parameters()))
+    for _ in range(3):
+        close(torch.autograd.grad(run(x), list(student.parameters())), want, rtol=1e-4, atol=1e-6)
+    assert ht.manager(teacher).counters() == {"steps": 3, "fetches": 24, "strays": 0}
+
+
+def test_a_step_by_hand(offload):
+    plain = DerivedStack()
+    model = offload(copy.deepcopy(plain), "60%")
+    run, x = torch.compile(model, fullgraph=True), torch.ones(4, 16)
+    want = torch.autograd.grad(plain(x).sum() + plain(2 * x).sum(), list(plain.parameters()))
+    for _ in range(3):
+        with ht.manager(model).step():
+            close(torch.autograd.grad(run(x).sum() + run(2 * x).sum(), list(model.parameters())), want, rtol=1e-4, atol=1e-4)
+    assert ht.manager(model).counters()["steps"] == 3
+
+
+PROGRAM = """
+import sys, torch
+sys.path.insert(0, {tests!r})
+import hoist.torch as ht
+from test_compiled_training import DerivedStack
+from torch._dynamo.utils import counters
+plain, model = DerivedStack(), DerivedStack()
+if {frozen}:
+    model.requires_grad_(False)
+ht.offload(model, "60%", device="host:0")
+model.requires_grad_(True)
+run, x = torch.compile(model, fullgraph=True), torch.ones(4, 16)
+for _ in range(3):
+    got = torch.autograd.grad(run(x).sum(), list(model.parameters()))
+    torch.testing.assert_close(got, torch.autograd.grad(plain(x).sum(), list(plain.parameters())), rtol=1e-4, atol=1e-4)
+print(counters["aot_autograd"]["autograd_cache_hit"], counters["inductor"]["fxgraph_cache_hit"])
+"""
+
+
+@pytest.mark.long
+def test_the_compile_cache_of_other_processes(tmp_path, monkeypatch):
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
+
+    def run(frozen):
+        program = PROGRAM.format(tests=__file__.rsplit("/", 1)[0], frozen=frozen)
+        return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+
+    assert run(False) == ["0", "0"]
+    assert run(False) != ["0", "0"]  # found again, and right again
+    assert run(True) == ["0", "0"]  # without units for its backward it is another graph
 
 
 # --- what makes it right, taken away ---

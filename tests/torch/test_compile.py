@@ -264,7 +264,7 @@ def test_no_buffer_is_renamed_for_hoists_ops(offload, renamed):
     for op in native.OPS:
         assert not op._schema.is_mutable
         assert all(argument.alias_info is None for argument in (*op._schema.arguments, *op._schema.returns))
-    compiled = torch.compile(offload(GreedyStack(16)), fullgraph=True)
+    compiled = torch.compile(offload(GreedyStack(16, 2)), fullgraph=True)
     compiled(torch.ones(16, 16))
     with torch.enable_grad():
         compiled(torch.ones(16, 16)).sum().backward()

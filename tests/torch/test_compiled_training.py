@@ -72,13 +72,14 @@ def compare(offload, make, budgets=("60%",), tolerance=None, compiled=False, **o
 
 
 def test_ten_steps_of_one_graph(offload):
-    model = compare(offload, small, ("100%", "50%"), compiled=True, steps=10)
+    model = compare(offload, small, ("100%", "50%"), steps=10)
     manager = ht.manager(model)
     assert manager.steps_before_serving == 0 and manager.query().last_step_h2d_bytes > 0
     steps, units = manager.counters()["steps"], len(manager.units)
     assert steps == 10 and manager.counters()["fetches"] == steps * (2 * units - 1)  # an embedding's backward reads no weight
 
 
+@pytest.mark.long
 def test_accumulation_under_autocast(offload):
     class Mixed(Stack):
         def forward(self, ids):
@@ -94,17 +95,20 @@ def test_accumulation_under_autocast(offload):
 
 
 class Hard(Stack):
-    """Checkpointed blocks, one of them run twice; dropout; a tied weight; frozen parts."""
+    """Checkpointed blocks, one of them run twice; a tied weight; frozen parts."""
+
+    dropout = 0.0
 
     def forward(self, ids):
         x = self.embed(ids) * self.scale
         for block in (*self.blocks, self.blocks[0]):
-            x = nn.functional.dropout(checkpoint(block, x, use_reentrant=False), 0.2)
+            x = nn.functional.dropout(checkpoint(block, x, use_reentrant=False), self.dropout)
         return self.head(x)
 
 
-def hard():
+def hard(dropout=0.0):
     model = small()
+    model.dropout = dropout
     model.__class__ = Hard
     model.head.weight = model.embed.weight
     model.blocks[1].requires_grad_(False)
@@ -112,8 +116,13 @@ def hard():
     return model
 
 
-def test_checkpoints_ties_frozen_parts_and_random_numbers(offload):
-    compare(offload, hard, compiled=True)  # whose random numbers are the compiler's
+def test_checkpoints_ties_frozen_parts_and_accumulation(offload):
+    compare(offload, hard, accumulate=2)
+
+
+@pytest.mark.long
+def test_random_numbers(offload):
+    compare(offload, lambda: hard(0.2), compiled=True)  # whose random numbers are the compiler's
 
 
 class Derived(nn.Module):
@@ -176,8 +185,8 @@ def test_hooks_inputs_and_gradients_that_change(offload):
         each.parts[1].w.register_hook(lambda g, log=log: log.append(g.sum()) or 2 * g)
         each.parts[2].w.register_post_accumulate_grad_hook(lambda p, log=log: log.append(p.grad.sum()))
         each.parts[0].register_forward_hook(lambda module, args, out: out * 1.5)
-        run = torch.compile(each, fullgraph=True)
-        for frozen in (False, True, False):
+        run = torch.compile(each, fullgraph=True) if each is model else each
+        for frozen in (False, True):
             each.parts[1].w.requires_grad_(not frozen)
             x = torch.ones(4, 16, requires_grad=True)
             run(x).sum().backward()
@@ -205,6 +214,7 @@ def test_forwards_that_nobody_goes_back_through(offload):
     close(torch.autograd.grad(model(x).sum(), list(model.parameters())), want)
 
 
+@pytest.mark.long
 def test_sizes_that_vary(offload):
     plain = DerivedStack()
     model = offload(copy.deepcopy(plain))
@@ -293,6 +303,7 @@ def test_kept_slots_are_refused(offload, kept_slots):
         torch.compile(model, fullgraph=True)(torch.ones(4, 16))
 
 
+@pytest.mark.long
 def test_kept_slots_would_be_stale(offload, kept_slots, monkeypatch):
     """The tests above can fail: what a backward would read of kept slots is not there any more."""
     monkeypatch.setattr(compiling._Unit, "close", lambda unit: unit.end.meta.update({compiling.CLOSED: True}))
@@ -309,6 +320,7 @@ def test_graphs_that_others_split_are_refused(offload):
         torch.compile(model, fullgraph=True, backend="aot_eager")(torch.ones(4, 16)).sum().backward()
 
 
+@pytest.mark.long
 def test_the_users_partitioner_is_kept(offload):
     class Mine(compat.partitioner_base()):
         calls = 0

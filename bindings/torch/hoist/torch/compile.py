@@ -26,7 +26,7 @@ def is_tensor(node: torch.fx.Node) -> bool:
 
 def looks_at(node: torch.fx.Node) -> bool:
     """Whether the node gives a part of an input, without memory of its own."""
-    if node.target is operator.getitem:
+    if node.target in (operator.getitem, torch.ops.aten._unsafe_view.default):  # whose schema does not say so
         return True
     schema = getattr(node.target, "_schema", None)
     return schema is not None and any(r.alias_info is not None for r in schema.returns)

@@ -25,7 +25,7 @@ def _of_weights_alone(graph: torch.fx.Graph) -> list[torch.fx.Node]:
     for node in graph.nodes:
         if node.target is native.fetch_trained:
             fetched.add(node)
-        if node.op != "call_function" or node.target in native.OPS or compat.is_random(node):
+        if node.op != "call_function" or node.is_impure() or compat.is_random(node):
             continue
         sources = [source for source in node.all_input_nodes if not _is_number(source) and source not in constants]
         if not sources:
@@ -118,7 +118,7 @@ class _Rewrite:
             if node.op == "placeholder" and node.name in self.kept:
                 self.instance[node] = self.kept[node.name].fetch
                 self.floating.add(node)
-            if node.op != "call_function" or compat.is_random(node):
+            if node.op != "call_function" or node.is_impure() or compat.is_random(node):
                 continue
             sources = [source for source in node.all_input_nodes if not _is_number(source)]
             if sources and all(source in self.floating for source in sources):
@@ -259,6 +259,9 @@ def fetch_again(forward, backward, first: int) -> None:
     """Rewrites both halves; `first` results of the forward are the user's."""
     plain_fetches(forward.graph)
     kept = _take_from_results(forward.graph, first)
+    if missing := kept.keys() - {node.name for node in backward.graph.find_nodes(op="placeholder")}:
+        raise RuntimeError(f"hoist.torch: the forward keeps {', '.join(sorted(missing))}, which the backward does not take under "
+                           "that name (is the partitioner another one than torch's?)")
     ends = {node.args[-1]: node for node in forward.graph.nodes if node.target is native.forward_end}
     like = next(node.meta["val"] for node in forward.graph.nodes if node.target is native.unit_end)
     backward.graph = _Rewrite(backward.graph, kept, ends, like).run()

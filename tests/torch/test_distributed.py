@@ -4,6 +4,7 @@ has seen both halves of the batch."""
 
 import subprocess
 import sys
+import time
 
 import pytest
 import torch
@@ -59,10 +60,18 @@ def worker(rank, folder, compiled):
 @pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_equal_gradients_in_two_processes(tmp_path, compiled):
     command = [sys.executable, __file__, str(tmp_path), str(int(compiled))]
-    workers = [subprocess.Popen([*command, str(rank)], stderr=subprocess.PIPE, text=True) for rank in (0, 1)]
-    for each in workers:
-        _, errors = each.communicate(timeout=300)
-        assert each.returncode == 0, errors
+    files = [(tmp_path / f"errors{rank}").open("w+") for rank in (0, 1)]
+    workers = [subprocess.Popen([*command, str(rank)], stderr=files[rank]) for rank in (0, 1)]
+    try:
+        until = time.monotonic() + 300
+        while any(each.poll() is None for each in workers) and not any(each.poll() for each in workers):
+            assert time.monotonic() < until, "the processes wait for each other"
+            time.sleep(0.1)
+    finally:
+        for each in workers:
+            each.kill()
+        errors = [file.seek(0) or file.read() for file in files]
+    assert [each.wait() for each in workers] == [0, 0], errors
     one, two = (torch.load(tmp_path / str(rank)) for rank in (0, 1))
     assert one.keys() == two.keys() and all(torch.equal(one[name], two[name]) for name in one)
     plain = make()

@@ -24,6 +24,7 @@ static inline device_t open_device(const char* name) {
   char other[256];
   if (given != NULL && strncmp(name, threaded, sizeof threaded - 1) == 0) {
     const char* rest = name + sizeof threaded - 1;
+    if (strncmp(given, "cuda:", 5) == 0) rest = ""; /* which has no options */
     snprintf(other, sizeof other, "%s%s%s", given, *rest == '&' ? "?" : "", *rest == '&' ? rest + 1 : rest);
     name = other;
   }

@@ -17,6 +17,13 @@ constexpr double least_bytes_per_us = 1;   // 1 MB/s
 constexpr double least_duplex_factor = 0.1;
 constexpr LinkMeasure old_machine = {10, 10000};  // PCIe 3, roughly
 
+// Larger copies took less time, so a machine that was busy was measured: the link is as fast as it was seen to be.
+LinkMeasure fastest_seen(const std::vector<CurvePoint>& points) {
+  double rate = least_bytes_per_us;
+  for (const CurvePoint& point : points) rate = std::max(rate, static_cast<double>(point.bytes) / point.us);
+  return {0, std::min(rate, most_bytes_per_us)};
+}
+
 // Least squares of time over size. Weighted by 1/time^2: errors of copies are relative, and without weights
 // the largest size alone would decide the latency. Around the mean, so that exact times give exact results.
 LinkMeasure fit(const std::vector<CurvePoint>& points) {
@@ -37,6 +44,7 @@ LinkMeasure fit(const std::vector<CurvePoint>& points) {
     product += w * off * (point.us - mean_us);
   }
   const double us_per_byte = square > 0 ? product / square : 0;
+  if (us_per_byte < -1 / most_bytes_per_us) return fastest_seen(points);
   if (!(us_per_byte > 1 / most_bytes_per_us)) return {std::max(mean_us, 0.0), most_bytes_per_us};
   return {std::max(mean_us - us_per_byte * mean_bytes, 0.0), std::max(1 / us_per_byte, least_bytes_per_us)};
 }

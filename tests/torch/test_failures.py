@@ -75,3 +75,22 @@ def test_two_models_do_not_see_each_other(offload):
         assert torch.equal(two(ids()), want)
     ht.manager(one).release()
     assert torch.equal(two(ids()), want)
+
+
+def test_threads_offload_models_of_one_layout_at_once(offload):
+    models = [Stack() for _ in range(4)]
+    wants = [model(ids()) for model in models]
+    begin, right = threading.Barrier(len(models)), []
+
+    def work(model, want):
+        with torch.no_grad():
+            begin.wait(60)
+            offload(model)
+            right.append(all(torch.equal(model(ids()), want) for _ in range(5)))
+
+    threads = [threading.Thread(target=work, args=pair) for pair in zip(models, wants)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert right == [True] * 4 and len({ht.manager(model).key for model in models}) == 4

@@ -3,6 +3,7 @@
 
 import ctypes
 import os
+import threading
 import weakref
 
 import torch
@@ -31,6 +32,7 @@ OPS = (step_begin, fetch, unit_end, step_end, fetch_trained, forward_end, backwa
 _captured: set[int] = set()  # models whose stream on the host device is being captured
 # Managers of models by the number that graphs carry.
 _managers: "weakref.WeakValueDictionary[int, object]" = weakref.WeakValueDictionary()
+_naming = threading.Lock()
 
 
 class _Failure(ctypes.Structure):
@@ -95,20 +97,23 @@ for _op in (forward_end, backward_begin):
 compat.wrap_calls(step_begin, _refusing)
 
 
-def open_model(key: int, manager, native_manager, native_device, device: torch.device) -> None:
+def open_model(key: int, native_manager, native_device, device: torch.device) -> None:
     index = device.index if device.index is not None else 0 if device.type == "cuda" else -1
     check(library.hoist_torch_open(ctypes.c_int64(key), ctypes.c_void_p(native_manager.pointer),
                                      ctypes.c_void_p(native_device.pointer), compat.device_number(device.type), index))
-    _managers[key] = manager
 
 
 def close_model(key: int) -> None:
-    _managers.pop(key, None)
     library.hoist_torch_close(ctypes.c_int64(key))
+    _managers.pop(key, None)  # from here on another model may have the number
 
 
-def is_open(key: int) -> bool:
-    return key in _managers
+def name_model(base: int, manager) -> int:
+    """The first number from `base` on that no model has, and the manager's from now on: threads offload at once."""
+    with _naming:
+        key = next(base + number for number in range(1 << 16) if base + number not in _managers)
+        _managers[key] = manager
+        return key
 
 
 def add_leaf(key: int, unit: int, tensor: int, view: int, offset: int, like: torch.Tensor) -> None:

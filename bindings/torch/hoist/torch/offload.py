@@ -68,15 +68,14 @@ def _slots_of(choice: units.Choice, excluded, made: layout.Layout) -> list[layou
 
 
 def _key(chosen: list, device: torch.device, backward_offset: int) -> int:
-    """What graphs carry: 47 bits of a fingerprint of the layout and of units' numbers, then the number of the model among
-    its likes.
+    """What graphs carry: 47 bits of a fingerprint of the layout and of units' numbers, then room for the number of the
+    model among its likes.
 
     So the compile cache of another process finds a graph for this layout and for this way of lowering only."""
     facts = [LOWERING, device.type, backward_offset, [[name, [[str(leaf.like.dtype), list(leaf.like.shape), list(leaf.like.stride())]
                                              for slot in slots for leaf in slot.leaves]] for name, _, slots in chosen]]
     digest = hashlib.sha256(json.dumps(facts).encode()).digest()
-    base = (int.from_bytes(digest[:6], "big") >> 1) << 16
-    return next(base + number for number in range(1 << 16) if not native.is_open(base + number))
+    return (int.from_bytes(digest[:6], "big") >> 1) << 16
 
 
 @dataclass
@@ -172,7 +171,7 @@ def _start(whole: ModelManager, chosen: list, made: layout.Layout, wanted: Wante
     trains = any(slot.parameter.requires_grad for _, _, slots in chosen for slot in slots)
     if trains and not whole.in_slots() and whole.manual is None:
         whole.backward_offset = len(chosen)
-    whole.key = _key(chosen, whole.device, whole.backward_offset)
+    whole.key = native.name_model(_key(chosen, whole.device, whole.backward_offset), whole)
     for index, (name, module, slots) in enumerate(chosen):
         whole.units.append(Unit(whole, index, name, module, slots))
     whole.items = made.items
@@ -237,7 +236,7 @@ def _commit(whole: ModelManager, progress: Progress) -> None:
 
 def _open(whole: ModelManager) -> None:
     """The ops know the model from here on."""
-    native.open_model(whole.key, whole, whole.native, whole.native_device, whole.device)
+    native.open_model(whole.key, whole.native, whole.native_device, whole.device)
     whole.watching = native.watch(whole.key, whole.on_event)
     for offset in {0, whole.backward_offset}:
         for unit in whole.units:

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a unit's begin and end cost on the host in the steady state, and how much of it is hoist's own: the device's
-// table is registered once more with a clock around every slot. Usage: units_bench [kind of device, such as cuda]
+// table is registered once more with a clock around every slot. Usage: units_bench [kind of device, such as cuda] [KiB] [fence].
+// With KiB, every call of the device reads and executes so much besides: a driver leaves cold caches behind. With
+// fence, a call is over when its writes have left the core: a doorbell's takes long, and delays what comes after it.
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #endif
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -32,32 +38,55 @@ double system_us() {
 
 // In some virtual machines a read of the system's clock takes 0.4 us, as long as what is measured.
 #if defined(__x86_64__)
-double ticks() { return static_cast<double>(__rdtsc()); }
+std::uint64_t ticks() { return __rdtsc(); }
 #else
-double ticks() { return system_us(); }
+std::uint64_t ticks() { return static_cast<std::uint64_t>(system_us() * 1000); }
 #endif
 
 double ticks_per_us() {
   const double begin_us = system_us();
-  const double begin = ticks();
+  const std::uint64_t begin = ticks();
   while (system_us() - begin_us < 50000) {
   }
-  return (ticks() - begin) / (system_us() - begin_us);
-}
-
-double now_us() {
-  static const double rate = ticks_per_us();
-  return ticks() / rate;
+  return static_cast<double>(ticks() - begin) / (system_us() - begin_us);
 }
 
 hoist_device_ops_t inner;  // the device's own table
-double inside_us = 0;      // spent in it
+std::uint64_t inside = 0;   // ticks spent in it
 std::uint64_t calls = 0;
+std::vector<std::uint64_t> evicting;
+volatile std::uint64_t sink = 0;
+bool fences = false;
+
+// Code that does nothing, so long: what ran before must be fetched anew.
+void (*code_of(std::size_t bytes))() {
+#if defined(__x86_64__)
+  constexpr unsigned char nop[] = {0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0};
+  void* memory = mmap(nullptr, bytes + 8, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  auto* at = static_cast<unsigned char*>(memory);
+  for (std::size_t i = 0; i < bytes; i += sizeof nop) std::memcpy(at + i, nop, sizeof nop);
+  at[bytes] = 0xc3;
+  return reinterpret_cast<void (*)()>(memory);
+#else
+  return bytes == 0 ? nullptr : nullptr;
+#endif
+}
+void (*code)() = nullptr;
+
+void evict() {
+  if (code != nullptr) code();
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < evicting.size(); i += 8) sum += evicting[i];
+  sink = sum;
+}
 
 struct Inside {
-  const double began = now_us();
+  const std::uint64_t began = ticks();
   ~Inside() {
-    inside_us += now_us() - began;
+    if (!evicting.empty()) evict();
+    if (fences) std::atomic_thread_fence(std::memory_order_seq_cst);
+    inside += ticks() - began;
     ++calls;
   }
 };
@@ -72,7 +101,7 @@ void register_timed(const std::string& kind) {
   ops.name = "timed";
 #define TIMED(slot)             \
   ops.slot = [](auto... args) { \
-    const Inside inside;        \
+    const Inside timed;         \
     return inner.slot(args...); \
   }
   TIMED(event_record);
@@ -87,14 +116,15 @@ void register_timed(const std::string& kind) {
   static_cast<void>(register_device(ops));
 }
 
-// Of a clock read: every call above adds one outside of its own span. The least of several: others want the core too.
-double clock_us() {
+// Of a read of the clock, in ticks: every call above adds one outside of its own span. The least of several: others
+// want the core too.
+double clock_ticks() {
   constexpr int reads = 10000;
   double least = 1e9;
   for (int round = 0; round < 20; ++round) {
-    const double begin = now_us();
-    for (int i = 1; i < reads; ++i) static_cast<void>(now_us());
-    least = std::min(least, (now_us() - begin) / reads);
+    const std::uint64_t begin = ticks();
+    for (int i = 1; i < reads; ++i) static_cast<void>(ticks());
+    least = std::min(least, static_cast<double>(ticks() - begin) / reads);
   }
   return least;
 }
@@ -120,24 +150,25 @@ struct Pair {
   double calls = 0;
 };
 
-Pair run_step(Budget& budget, Manager& manager, void* stream, double clock) {
+Pair run_step(Budget& budget, Manager& manager, void* stream, double clock, double rate) {
   budget.step_begin(stream);
-  inside_us = 0;
+  inside = 0;
   calls = 0;
-  double pairs = 0;
+  std::uint64_t pairs = 0;
   for (std::uint32_t unit = 0; unit < units; ++unit) {
-    const double begin = now_us();
+    const std::uint64_t begin = ticks();
     manager.unit_begin(unit, stream);
     manager.unit_end(unit, stream);
-    pairs += now_us() - begin - clock;
+    pairs += ticks() - begin;
   }
-  const double own = pairs - inside_us - static_cast<double>(calls) * clock;
-  const Pair pair = {pairs / units, own / units, static_cast<double>(calls) / units};
+  const double all = static_cast<double>(pairs) - units * clock;
+  const double own = all - static_cast<double>(inside) - static_cast<double>(calls) * clock;
+  const Pair pair = {all / rate / units, own / rate / units, static_cast<double>(calls) / units};
   budget.step_end();
   return pair;
 }
 
-void measure(const std::shared_ptr<Device>& device, double share) {
+void measure(const std::shared_ptr<Device>& device, double share, double rate) {
   void* stream = device->stream_create();
   std::vector<char> host(512, 1);
   {
@@ -146,10 +177,10 @@ void measure(const std::shared_ptr<Device>& device, double share) {
     const auto budget = std::make_shared<Budget>(device, options);
     Manager manager(budget);
     add_units(manager, host);
-    const double clock = clock_us();
+    const double clock = clock_ticks();
     std::vector<Pair> pairs;
     for (int step = 0; step < 110; ++step) {
-      const Pair pair = run_step(*budget, manager, stream, clock);
+      const Pair pair = run_step(*budget, manager, stream, clock, rate);
       device->stream_wait(stream);
       if (step >= 10) pairs.push_back(pair);
     }
@@ -167,7 +198,8 @@ void run(const std::string& kind) {
   register_timed(kind);
   const auto device = Device::open("timed:0");
   std::printf("%s: %s, %u units of %u tensors\n", kind.c_str(), device->properties().description, units, tensors);
-  for (double share : {1.0, 0.75, 0.5, 0.25}) measure(device, share);
+  const double rate = ticks_per_us();
+  for (double share : {1.0, 0.75, 0.5, 0.25}) measure(device, share, rate);
 }
 
 }  // namespace
@@ -175,6 +207,9 @@ void run(const std::string& kind) {
 
 int main(int argc, char** argv) {
   try {
+    if (argc > 2) hoist::evicting.resize(std::stoul(argv[2]) * 128);
+    if (!hoist::evicting.empty()) hoist::code = hoist::code_of(hoist::evicting.size() * 8);
+    hoist::fences = argc > 3 && std::string("fence") == argv[3];
     hoist::run(argc > 1 ? argv[1] : "cuda");
     return 0;
   } catch (const hoist::Error& error) {

@@ -71,10 +71,15 @@ S& check_out(S* out, const char* parameter, std::size_t least = sizeof(std::size
 template <typename S>
 void write_struct(S& out, const S& full) {
   const std::size_t size = out.struct_size;
-  const std::size_t known = std::min(size, sizeof(S));
   constexpr std::size_t first = sizeof(std::size_t);
   auto* target = reinterpret_cast<unsigned char*>(&out);
-  std::memcpy(target + first, reinterpret_cast<const unsigned char*>(&full) + first, known - first);
+  const auto* source = reinterpret_cast<const unsigned char*>(&full);
+  if (size == sizeof(S)) {  // of a size that the compiler knows: moves, no call
+    std::memcpy(target + first, source + first, sizeof(S) - first);
+    return;
+  }
+  const std::size_t known = std::min(size, sizeof(S));
+  std::memcpy(target + first, source + first, known - first);
   std::memset(target + known, 0, size - known);
 }
 

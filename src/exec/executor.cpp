@@ -55,10 +55,12 @@ void Executor::unit_begin(std::uint32_t unit, void* stream) {
 
 void Executor::unit_end(void* stream) {
   close_access(stream);
+  if (on_plan_) prefetch(program_->positions[next_].ops.first);
   unit_clock_.end();
   for (const UnitUse& use : uses_[open_unit_]) {
     // Only now does a mark stand for the unit's waits: a unit that could not begin has waited, and left none.
-    residency_.items()[use.item].unread = false;
+    ItemState& state = residency_.items()[use.item];
+    if (state.unread) state.unread = false;
     if (plan::writes(use.mode)) residency_.written(use.item);
   }
   residency_.sealed();
@@ -118,14 +120,13 @@ void Executor::require_readable(std::uint32_t unit) const {
 
 void Executor::fetch(std::uint32_t unit) {
   const auto& uses = uses_[unit];
-  const Place* demand = program_->demand.data() + program_->unit_demand[unit].first;
   // Bringing one item may take another's place; the demand places of a unit do not overlap, so this ends.
   for (bool complete = false; !complete;) {
     complete = true;
     for (std::size_t k = 0; k < uses.size(); ++k) {
       if (residency_.items()[uses[k].item].place.set) continue;
       complete = false;
-      bring(uses[k], demand[k]);
+      bring(uses[k], program_->demand[program_->unit_demand[unit].first + k]);
     }
   }
   residency_.close_loads();
@@ -229,6 +230,13 @@ void Executor::attempt(std::uint32_t item, const Op& op) {
   }
 }
 
+void Executor::prefetch(std::uint32_t index) const noexcept {
+  if (index >= program_->ops.size()) return;
+  const ProgramOp& op = program_->ops[index];
+  residency_.prefetch(op.item, op.place);
+  __builtin_prefetch(&planned_[op.item]);
+}
+
 // Transients leave before the ops that take their places.
 void Executor::finish(const Position& position, bool ran) {
   let_go(position, ran);
@@ -236,6 +244,7 @@ void Executor::finish(const Position& position, bool ran) {
   std::int32_t group = -1;
   for (std::uint32_t index = position.ops.first; index < position.ops.last; ++index) {
     const ProgramOp& op = program_->ops[index];
+    prefetch(index + 1);
     if (op.kind == plan::OpKind::load && op.before != group) residency_.close_loads();
     group = op.before;
     attempt(op.item, [&] { submit(op); });

@@ -140,7 +140,7 @@ void Residency::copy_in(std::uint32_t item, Reason reason) {
     device_->copy(h2d.stream(), HOIST_COPY_H2D, address(state), state.host, state.bytes);
   }
   const Mark mark = h2d.promise();
-  state.last_load = mark;
+  state.last_load = state.arrives = mark;
   state.unread = true;
   for (std::uint32_t p = state.place.first_piece; p < state.place.last_piece; ++p) {
     pieces_[p] = Piece{mark, 0, 0, 0, 0, pieces_[p].owner};
@@ -158,6 +158,7 @@ void Residency::birth(std::uint32_t item, const Place& place) {
   }
   if (state.unread) order(LaneId::compute, LaneId::h2d, state.last_load, Wait::birth_after_own_load);
   state.unread = false;
+  state.arrives = 0;
   state.place = place;
   own(place, item);
 }
@@ -246,9 +247,10 @@ void Residency::expire(std::uint32_t item) {
 
 void Residency::add_needs(std::uint32_t item, bool writes, Needs& needs) const noexcept {
   const ItemState& state = items_[item];
-  const Needs marks = wait_marks(state.place);
-  needs.h2d = std::max(needs.h2d, marks.h2d);
+  needs.h2d = std::max(needs.h2d, state.arrives);
   if (!writes) return;
+  const Needs marks = wait_marks(state.place);
+  needs.h2d = std::max(needs.h2d, marks.h2d);  // of whatever was there before: a birth has no load of its own
   needs.d2h = std::max(needs.d2h, marks.d2h);
   needs.poison = std::max(needs.poison, marks.poison);
   needs.late_poison = std::max(needs.late_poison, marks.late_poison);
@@ -271,6 +273,7 @@ void Residency::written(std::uint32_t item) noexcept {
   ++state.version;
   state.dirty = true;
   state.live = state.transient;
+  state.arrives = 0;
   state.last_check = 0;
   for (std::uint32_t p = state.place.first_piece; p < state.place.last_piece; ++p) {
     pieces_[p] = Piece{0, 0, 0, 0, 0, pieces_[p].owner};

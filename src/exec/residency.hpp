@@ -21,22 +21,24 @@
 
 namespace hoist {
 
-struct ItemState {
-  std::string name;
-  std::uint64_t bytes = 0;
-  void* host = nullptr;
+struct alignas(64) ItemState {
+  // What units look at when they begin and end: one line of the cache.
+  Place place;             // where it is on the device; not set: absent
+  bool dirty = false;      // the device's copy is newer than the host's
+  bool live = false;       // transient: written in this step and not past its last use
+  bool unread = false;     // loaded and not yet waited for by a unit
   bool transient = false;
-  void* fixed = nullptr;  // its address for ever; null: its place says where
-
-  Place place;                     // where it is on the device; not set: absent
-  bool dirty = false;              // the device's copy is newer than the host's
-  bool live = false;               // transient: written in this step and not past its last use
-  bool unread = false;             // loaded and not yet waited for by a unit
+  std::uint64_t bytes = 0;
+  Mark arrives = 0;                // the load of what is there; 0: no load, or lanes have met or a unit has written since
   std::uint64_t version = 0;       // grows with every write and update
   std::uint64_t host_version = 0;  // what the host copy holds, once host_store has been reached
+
+  void* host = nullptr;
+  void* fixed = nullptr;  // its address for ever; null: its place says where
   Mark last_load = 0;
-  Mark host_store = 0;  // the store that completes the host copy
-  Mark last_check = 0;  // trust mode
+  Mark host_store = 0;    // the store that completes the host copy
+  Mark last_check = 0;    // trust mode
+  std::string name;
 
   // The host's bytes are the live ones.
   [[nodiscard]] bool host_current() const noexcept { return host_version == version && (!transient || live); }
@@ -121,6 +123,13 @@ class Residency {
     Mark h2d = 0, d2h = 0, poison = 0, late_poison = 0, old_poison = 0, check = 0;
   };
   void add_needs(std::uint32_t item, bool writes, Needs& needs) const noexcept;
+  // Before a call of the device, which takes long and leaves cold caches: what is looked at after it.
+  void prefetch(std::uint32_t item) const noexcept { __builtin_prefetch(&items_[item]); }
+  void prefetch(std::uint32_t item, const Place& place) const noexcept {
+    prefetch(item);
+    __builtin_prefetch(&items_[item].host);
+    __builtin_prefetch(pieces_.data() + place.first_piece);
+  }
   void wait_for(const Needs& needs);
   void written(std::uint32_t item) noexcept;
   void sealed() noexcept { waits_unsealed_ = false; }  // a mark has been recorded on the compute lane
@@ -140,6 +149,7 @@ class Residency {
   // After cut: an item that stays where it is, in the new pieces.
   void keep(std::uint32_t item, const Place& place) noexcept {
     items_[item].place = place;
+    items_[item].arrives = 0;
     own(place, item);
   }
 

@@ -124,6 +124,11 @@ struct Event : Counted {
     std::lock_guard lock(mutex);
     return latest;
   }
+  // Reached, and nothing before it has failed.
+  [[nodiscard]] bool reached() const {
+    std::lock_guard lock(mutex);
+    return latest.stream && latest.stream->reached(latest.sequence) && !latest.stream->failed(latest.sequence);
+  }
 };
 
 }  // namespace hoist_backend::host

@@ -43,16 +43,16 @@ def layer_bytes(names=SHAPES):
     return sum(2 * torch.Size(SHAPES[name]).numel() for name in names)
 
 
-def make_weights(layers):
-    generator = torch.Generator(device="cuda").manual_seed(0)
+def make_weights(layers, device="cuda"):
+    generator = torch.Generator(device=device).manual_seed(0)
     stack = []
     for _ in range(layers):
         layer = {}
         for name, shape in SHAPES.items():
             if len(shape) == 1:
-                layer[name] = torch.ones(shape, device="cuda", dtype=torch.bfloat16)
+                layer[name] = torch.ones(shape, device=device, dtype=torch.bfloat16)
             else:
-                layer[name] = 0.02 * torch.randn(shape, device="cuda", dtype=torch.bfloat16, generator=generator)
+                layer[name] = 0.02 * torch.randn(shape, device=device, dtype=torch.bfloat16, generator=generator)
         stack.append(layer)
     return stack
 
@@ -218,7 +218,7 @@ class Layer(torch.nn.Module):
             self.register_parameter(name, torch.nn.Parameter(value, requires_grad=False))
 
     def forward(self, x):
-        return block(x, dict(self.named_parameters(recurse=False)))
+        return block(x, {name: getattr(self, name) for name in SHAPES})
 
 
 class Model(torch.nn.Module):
@@ -235,8 +235,8 @@ class Model(torch.nn.Module):
 class Peer:
     """A library that offloads a model's modules, as its own pages say."""
 
-    def __init__(self, offload, stack):
-        self.model = offload(Model([dict(layer) for layer in stack]).eval())
+    def __init__(self, offload, model):
+        self.model = offload(model)
 
     def __call__(self, x):
         return self.model(x)
@@ -265,13 +265,15 @@ def diffusers(model):
     return model
 
 
-def flextensor(model):
+def flextensor(model, budget_bytes=None, compile_fn=None):
+    """Its share of the GPU is two layers, as the others hold, or a budget; it rounds up, hence 16 MiB beside."""
     import flextensor as ft
 
-    total = torch.cuda.get_device_properties(0).total_memory
+    budget = (budget_bytes or 2 * layer_bytes()) + (16 << 20)
     config = ft.OffloadConfig(include_patterns=["layers.*"], num_blocks=2, min_blocks=2,
-                              max_gpu_mem_fraction=2 * layer_bytes() / total)  # two layers, as the others hold
-    model = ft.offload(model, config)
+                              max_gpu_mem_fraction=budget / torch.cuda.get_device_properties(0).total_memory)
+    ft.release(preserve_model=False)  # of a model before
+    model = ft.offload(model, config, compile_fn=compile_fn)
     Peer.warm_steps = ft.get_offload_manager().iters_before_inference + 2
     return model
 
@@ -313,7 +315,7 @@ class Run:
             return Hoist(self.host, (kept + 2) * layer_bytes())
         if mode == "by hand":
             return DoubleBuffer(self.host, kept)
-        return Peer(PEERS[mode], self.host)
+        return Peer(PEERS[mode], Model([dict(layer) for layer in self.host]).eval())
 
     def measure(self, mode, kept, tokens):
         free = torch.cuda.mem_get_info()[0]

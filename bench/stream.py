@@ -272,10 +272,16 @@ def flextensor(model, budget_bytes=None, compile_fn=None):
     budget = (budget_bytes or 2 * layer_bytes()) + (16 << 20)
     config = ft.OffloadConfig(include_patterns=["layers.*"], num_blocks=2, min_blocks=2,
                               max_gpu_mem_fraction=budget / torch.cuda.get_device_properties(0).total_memory)
-    ft.release(preserve_model=False)  # of a model before
+    forget_flextensor()
     model = ft.offload(model, config, compile_fn=compile_fn)
     Peer.warm_steps = ft.get_offload_manager().iters_before_inference + 2
     return model
+
+
+def forget_flextensor():
+    """It keeps its last model alive."""
+    if "flextensor" in sys.modules:
+        sys.modules["flextensor"].release(preserve_model=False)
 
 
 PEERS = {"accelerate": accelerate, "diffusers": diffusers, "flextensor": flextensor}

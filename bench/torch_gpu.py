@@ -25,6 +25,7 @@ import torch
 from stream import Model, layer_bytes, make_weights
 
 import hoist.torch as ht
+from hoist.torch import native
 
 SLACK = 4 << 20  # beside a budget of slots: what is small, and rounding
 
@@ -107,7 +108,7 @@ class Run:
                "difference": apart(y, want), "device_gb": held / 1e9}
         if rate_of is not None:
             s = rate_of.query()
-            row["device_gb"] += s.arena_bytes / 1e9
+            row["device_gb"] = s.arena_bytes / 1e9
             row |= {"streamed_gb": s.last_step_h2d_bytes / 1e9, "predicted_ms": s.predicted_step_us / 1e3,
                     "planner_bound_ms": s.bound_us / 1e3, "peak_gb": s.peak_bytes / 1e9, "demand_loads": s.demand_loads,
                     "mispredictions": s.mispredictions}
@@ -219,6 +220,7 @@ class Run:
             step.close()
         except Exception as error:  # whatever a stranger's library raises
             self.add({"mode": name, "failed": f"{type(error).__name__}: {error}"[:300]})
+        stream.forget_flextensor()
 
     def peers(self):
         """At hoist's budgets where they take one: FlexTensor. With the others there is one run."""
@@ -268,6 +270,19 @@ def host_us(step, x, count=100):
     return statistics.median(times)
 
 
+def ops_step(manager, units):
+    """The ops that a compiled graph calls for a step, and nothing else."""
+    key = manager.key
+
+    def step(x):
+        token = native.step_begin(x, key)
+        for unit in range(units):
+            fetched = native.fetch(x, token, key, unit)
+            token = native.unit_end(fetched[0], [x], key, unit)
+        native.step_end([x], token, key)
+    return step
+
+
 def unit_cost(device, units):
     """Microseconds of host time that a unit costs beyond the same model resident, by way of running and by budget."""
     place = "cpu" if device.startswith("host") else "cuda"
@@ -288,6 +303,9 @@ def unit_cost(device, units):
             for _ in range(manager.steps_before_serving + 20):
                 step(x)
             ours, theirs = zip(*((host_us(step, x), host_us(resident, x)) for _ in range(3)))
+            if kind == "eager":
+                found[f"ops alone, {share:.0%}"] = {"us_a_unit": host_us(ops_step(manager, units), x) / units,
+                                                    "resident_us_a_unit": 0.0}
             found[f"{kind}, {share:.0%}"] = {
                 "us_a_unit": (statistics.median(ours) - statistics.median(theirs)) / units,
                 "resident_us_a_unit": statistics.median(theirs) / units,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a unit's begin and end cost on the host in the steady state, and how much of it is hoist's own: the device's
-// table is registered once more with a clock around every slot. Usage: units_bench [kind of device, such as cuda] [KiB] [fence].
-// With KiB, every call of the device reads and executes so much besides: a driver leaves cold caches behind. With
-// fence, a call is over when its writes have left the core: a doorbell's takes long, and delays what comes after it.
+// table is registered once more with a clock around every slot. Usage: units_bench [kind of device, such as cuda] [KiB]
+// [fence]. With KiB, every call of the device reads and executes so much besides: a driver leaves cold caches behind.
+// With fence, a call is over when its writes have left the core: a doorbell's takes long, and delays what comes after
+// it.
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #endif
@@ -52,7 +53,7 @@ double ticks_per_us() {
 }
 
 hoist_device_ops_t inner;  // the device's own table
-std::uint64_t inside = 0;   // ticks spent in it
+std::uint64_t inside = 0;  // ticks spent in it
 std::uint64_t calls = 0;
 std::vector<std::uint64_t> evicting;
 volatile std::uint64_t sink = 0;

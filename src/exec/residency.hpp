@@ -23,21 +23,21 @@ namespace hoist {
 
 struct alignas(64) ItemState {
   // What units look at when they begin and end: one line of the cache.
-  Place place;             // where it is on the device; not set: absent
-  bool dirty = false;      // the device's copy is newer than the host's
-  bool live = false;       // transient: written in this step and not past its last use
-  bool unread = false;     // loaded and not yet waited for by a unit
+  Place place;          // where it is on the device; not set: absent
+  bool dirty = false;   // the device's copy is newer than the host's
+  bool live = false;    // transient: written in this step and not past its last use
+  bool unread = false;  // loaded and not yet waited for by a unit
   bool transient = false;
   std::uint64_t bytes = 0;
-  Mark arrives = 0;                // the load of what is there; 0: no load, or lanes have met or a unit has written since
-  std::uint64_t version = 0;       // grows with every write and update
+  Mark arrives = 0;           // the load of what is there; 0: no load, or lanes have met or a unit has written since
+  std::uint64_t version = 0;  // grows with every write and update
   std::uint64_t host_version = 0;  // what the host copy holds, once host_store has been reached
 
   void* host = nullptr;
   void* fixed = nullptr;  // its address for ever; null: its place says where
   Mark last_load = 0;
-  Mark host_store = 0;    // the store that completes the host copy
-  Mark last_check = 0;    // trust mode
+  Mark host_store = 0;  // the store that completes the host copy
+  Mark last_check = 0;  // trust mode
   std::string name;
 
   // The host's bytes are the live ones.

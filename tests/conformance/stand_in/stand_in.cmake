@@ -14,7 +14,7 @@ endforeach()
 function(hoist_stand_in_test name program age mood)
   add_test(NAME conformance.${name} COMMAND ${program} ${ARGN})
   set_tests_properties(conformance.${name} PROPERTIES LABELS conformance ENVIRONMENT
-    "HOIST_TRUST=1;HOIST_TEST_DEVICES=cuda:0;STAND_IN_CUDA=${mood};LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/stand_in/${age};CUDA_VISIBLE_DEVICES=")
+    "HOIST_TRUST=1;TSAN_OPTIONS=die_after_fork=0;HOIST_TEST_DEVICES=cuda:0;STAND_IN_CUDA=${mood};LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/stand_in/${age};CUDA_VISIBLE_DEVICES=")
   add_dependencies(${program} stand_in_${age})
 endfunction()
 

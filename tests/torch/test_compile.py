@@ -177,6 +177,22 @@ def test_all_that_leaves_a_unit_is_waited_for(offload):
     assert counters["stats"]["unique_graphs"] == 1
 
 
+def test_calls_of_one_model_in_a_graph_are_ordered(offload, monkeypatch):
+    model = GreedyStack(16, 3)
+    x = torch.randn(16, 16)
+    want = model(x) + model(x * 2) * model(x)
+    offload(model, "60%")
+    graphs, order = [], compiling.order_steps
+    monkeypatch.setattr(compiling, "order_steps", lambda graph: (order(graph), graphs.append(graph)))
+    with torch._inductor.config.patch(force_disable_caches=True):
+        compiled = torch.compile(lambda x: model(x) + model(x * 2) * model(x), fullgraph=True)
+        for _ in range(3):
+            torch.testing.assert_close(compiled(x), want, rtol=1e-4, atol=1e-4)
+    begun = [node.target for node in graphs[0].nodes if node.target in (native.step_begin, native.step_next)]
+    assert begun == [native.step_begin, native.step_next, native.step_next]
+    assert ht.manager(model).counters()["steps"] == 9
+
+
 def test_a_graph_that_was_not_closed_is_refused(offload):
     model = offload(Stack())
     with torch._inductor.config.patch(post_grad_custom_post_pass=None, force_disable_caches=True):

@@ -13,6 +13,12 @@ Tensor step_begin(Tensor anchor, std::int64_t model) {
   return noting([&] { return find_model(model)->step_begin(anchor); });
 }
 
+// A further step in one graph: after the one before, which nothing else would say.
+Tensor step_next(Tensor anchor, Tensor after, std::int64_t model) {
+  static_cast<void>(after);
+  return noting([&] { return find_model(model)->step_begin(anchor); });
+}
+
 std::vector<Tensor> fetch(Tensor anchor, Tensor token, std::int64_t model, std::int64_t unit) {
   static_cast<void>(anchor), static_cast<void>(token);
   return noting([&] { return find_model(model)->fetch(static_cast<hoist_unit_t>(unit)); });
@@ -52,6 +58,7 @@ void add_all(torch::stable::detail::StableLibrary& library) {
   library.impl("fetch", TORCH_BOX(&fetch));
   library.impl("unit_end", TORCH_BOX(&unit_end));
   library.impl("step_end", TORCH_BOX(&step_end));
+  library.impl("step_next", TORCH_BOX(&step_next));
   library.impl("fetch_trained", TORCH_BOX(&fetch_trained));
   library.impl("forward_end", TORCH_BOX(&forward_end));
   library.impl("backward_begin", TORCH_BOX(&backward_begin));
@@ -64,6 +71,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(hoist, library) {
   library.def("fetch(Tensor anchor, Tensor token, int model, int unit) -> Tensor[]");
   library.def("unit_end(Tensor first, Tensor[] leaving, int model, int unit) -> Tensor");
   library.def("step_end(Tensor[] leaving, Tensor token, int model) -> Tensor");
+  library.def("step_next(Tensor anchor, Tensor after, int model) -> Tensor");
   library.def("fetch_trained(Tensor anchor, Tensor token, Tensor[] parameters, int model, int unit) -> Tensor[]");
   library.def("forward_end(Tensor[] leaving, Tensor token, int model) -> Tensor");
   library.def("backward_begin(Tensor anchor, int model) -> Tensor");

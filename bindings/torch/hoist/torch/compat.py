@@ -132,6 +132,13 @@ def inductor_passes():
     return config, "post_grad_custom_post_pass"
 
 
+def inductor_first_pass():
+    """The place of the pass that inductor runs first over a graph, joint graphs among them."""
+    import torch._inductor.config as config
+
+    return config, "joint_custom_pre_pass"
+
+
 def inductor_partitioner():
     """The place of the partitioner of joint graphs."""
     import torch._inductor.config as config

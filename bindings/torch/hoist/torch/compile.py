@@ -15,7 +15,7 @@ import torch
 from hoist.torch import compat, graphs, hooks, native
 
 CLOSED = "hoist_closed"
-VERSION = "hoist.close_units.2"
+VERSION = "hoist.close_units.3"
 _owners: set[int] = set()
 _undo: list = []
 
@@ -103,6 +103,32 @@ def close_units(graph: torch.fx.Graph) -> None:
         graph.lint()
 
 
+def order_steps(graph: torch.fx.Graph) -> None:
+    """Each step of a model comes after the one before in the graph: calls of one model have no value in common."""
+    ended: dict[int, torch.fx.Node] = {}
+    for node in graph.nodes:
+        if node.target in (native.step_end, native.forward_end):
+            ended[node.args[-1]] = node
+        elif node.target is native.step_begin and node.args[-1] in ended:
+            anchor, key = node.args
+            node.target, node.args = native.step_next, (anchor, ended[key], key)
+
+
+class _FirstPass(compat.pass_base()):
+    """Ours, before the user's own."""
+
+    def __init__(self, before):
+        self.before = before
+
+    def __call__(self, graph) -> None:
+        order_steps(graph)
+        if self.before is not None:
+            self.before(graph)
+
+    def uuid(self):
+        return (VERSION, self.before.uuid() if self.before is not None else None)
+
+
 class _Pass(compat.pass_base()):
     """Ours, after the user's own."""
 
@@ -164,6 +190,7 @@ def acquire(manager) -> None:
 
     if not _owners:
         install_lowerings()
+        _put(compat.inductor_first_pass(), _FirstPass)
         _put(compat.inductor_passes(), _Pass)
         _put(compat.inductor_partitioner(), joint.Partitioner)
         _put(compat.side_effects_in_checkpoints(), lambda before: True)

@@ -23,11 +23,12 @@ step_begin = ops.step_begin.default
 fetch = ops.fetch.default
 unit_end = ops.unit_end.default
 step_end = ops.step_end.default
+step_next = ops.step_next.default  # what step_begin becomes where it is not a graph's first: see compile.py
 # Of compiled training: see joint.py.
 fetch_trained = ops.fetch_trained.default
 forward_end = ops.forward_end.default
 backward_begin = ops.backward_begin.default
-OPS = (step_begin, fetch, unit_end, step_end, fetch_trained, forward_end, backward_begin)
+OPS = (step_begin, step_next, fetch, unit_end, step_end, fetch_trained, forward_end, backward_begin)
 
 _captured: set[int] = set()  # models whose stream on the host device is being captured
 # Managers of models by the number that graphs carry.
@@ -69,11 +70,11 @@ def typed(call):
 
 def _refusing(call):
     """A step that a compiled graph begins runs no Python of the model's; its capture is judged here."""
-    def begin(anchor, key):
-        manager = _managers.get(key)
+    def begin(*args):
+        manager = _managers.get(args[-1])
         if manager is not None and manager.capturing():
             graphs.require_serving(manager)
-        return call(anchor, key)
+        return call(*args)
 
     return begin
 
@@ -94,7 +95,8 @@ for _op in OPS:
     compat.wrap_calls(_op, typed)
 for _op in (forward_end, backward_begin):
     compat.wrap_calls(_op, _refusing_gradients)
-compat.wrap_calls(step_begin, _refusing)
+for _op in (step_begin, step_next):
+    compat.wrap_calls(_op, _refusing)
 
 
 def open_model(key: int, native_manager, native_device, device: torch.device) -> None:
@@ -210,6 +212,11 @@ def _token(key: int) -> torch.Tensor:
 
 @torch.library.register_fake("hoist::step_begin")
 def _(anchor, model):
+    return _token(model)
+
+
+@torch.library.register_fake("hoist::step_next")
+def _(anchor, after, model):
     return _token(model)
 
 

@@ -42,15 +42,17 @@ class Rig {
     other_stream_ = device_->stream_create();
     budget_ = std::make_shared<Budget>(device_, options_.budget);
     manager_ = std::make_unique<Manager>(budget_);
-    build();
+    try {
+      build();
+    } catch (...) {
+      take_down();
+      throw;
+    }
   }
   ~Rig() {
     device_->stream_wait(stream_);
     device_->stream_wait(other_stream_);
-    manager_.reset();
-    budget_.reset();
-    device_->stream_destroy(stream_);
-    device_->stream_destroy(other_stream_);
+    take_down();
   }
   Rig(const Rig&) = delete;
   Rig& operator=(const Rig&) = delete;
@@ -117,6 +119,13 @@ class Rig {
   }
 
  private:
+  void take_down() noexcept {
+    manager_.reset();
+    budget_.reset();
+    device_->stream_destroy(stream_);
+    device_->stream_destroy(other_stream_);
+  }
+
   struct Work {
     Rig* rig;
     std::uint32_t unit;

@@ -11,7 +11,7 @@ Everything stands on the C ABI of libhoist; here is glue alone.
 
 from hoist.torch.effects import Effects as Effects
 from hoist.torch.load import load as load
+from hoist.torch.manager import manager as manager
 from hoist.torch.manual import manual_unit as manual_unit
-from hoist.torch.offload import manager as manager
 from hoist.torch.offload import offload as offload
 from hoist.torch.plans import save_plan as save_plan

@@ -23,7 +23,7 @@ def require_version() -> None:
 
 
 @functools.cache
-def _libtorch() -> ctypes.CDLL:
+def libtorch() -> ctypes.CDLL:
     return ctypes.CDLL(os.path.join(os.path.dirname(torch.__file__), "lib", "libtorch_cpu.so"))
 
 
@@ -31,13 +31,13 @@ def dtype_number(dtype: torch.dtype) -> int:
     """torch's stable number of a dtype."""
     name = {torch.complex64: "complex64", torch.complex128: "complex128"}.get(dtype, str(dtype).removeprefix("torch."))
     try:
-        return getattr(_libtorch(), f"aoti_torch_dtype_{name}")()
+        return getattr(libtorch(), f"aoti_torch_dtype_{name}")()
     except AttributeError:
         raise TypeError(f"hoist.torch: tensors of {dtype} cannot be streamed (exclude them by name)") from None
 
 
 def device_number(kind: str) -> int:
-    return getattr(_libtorch(), f"aoti_torch_device_type_{kind}")()
+    return getattr(libtorch(), f"aoti_torch_device_type_{kind}")()
 
 
 def is_compiled(module: torch.nn.Module) -> bool:
@@ -192,26 +192,3 @@ def pass_base() -> type:
     from torch._inductor.custom_graph_pass import CustomGraphPass
 
     return CustomGraphPass
-
-
-def registrations() -> list[tuple[str, str]]:
-    """Each thing that hoist.torch needs of torch: native, patched or missing."""
-    found = []
-
-    def look(name: str, state: str, get) -> None:
-        try:
-            get()
-            found.append((name, state))
-        except (ImportError, AttributeError) as error:
-            found.append((f"{name}: {error}", "missing"))
-
-    look("stable ABI: tensors over memory with a deleter", "native", lambda: _libtorch().torch_from_blob)
-    look("ops without results stay in graphs", "native", lambda: torch.fx.node.has_side_effect)
-    look("ordered effects", "native", lambda: __import__("hoist.torch.effects").torch.effects.registrations)
-    look("inductor: lowering of fetch", "patched", lambda: lowerings()[torch.ops.hoist.fetch.default])
-    look("inductor: pass that closes units", "patched", lambda: getattr(*inductor_passes()))
-    look("hoist's exceptions out of ops", "patched", lambda: torch.ops.hoist.fetch.default._op)
-    look("inductor: partitioner that fetches again", "patched", lambda: getattr(*inductor_partitioner()))
-    look("end of a backward", "native", lambda: torch.autograd.Variable._execution_engine.queue_callback)
-    look("CUDA streams", "native" if torch.cuda.is_available() else "missing", lambda: None)
-    return found

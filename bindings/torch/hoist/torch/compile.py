@@ -7,29 +7,17 @@ gave its inputs. So a pass, the last over a graph, closes each unit: readers of 
 what depends on them and is wanted later is among the values that the end waits for.
 """
 
-import operator
 import warnings
 
 import torch
 
-from hoist.torch import compat, graphs, hooks, native
+from hoist.torch import compat, graphs, hooks, joint, native
+from hoist.torch.nodes import is_tensor, looks_at
 
 CLOSED = "hoist_closed"
 VERSION = "hoist.close_units.3"
 _owners: set[int] = set()
 _undo: list = []
-
-
-def is_tensor(node: torch.fx.Node) -> bool:
-    return isinstance(node.meta.get("val"), torch.Tensor)
-
-
-def looks_at(node: torch.fx.Node) -> bool:
-    """Whether the node gives a part of an input, without memory of its own."""
-    if node.target in (operator.getitem, torch.ops.aten._unsafe_view.default):  # whose schema does not say so
-        return True
-    schema = getattr(node.target, "_schema", None)
-    return schema is not None and any(r.alias_info is not None for r in schema.returns)
 
 
 def _views_of(nodes) -> list[torch.fx.Node]:
@@ -93,8 +81,6 @@ class _Unit:
 
 
 def close_units(graph: torch.fx.Graph) -> None:
-    from hoist.torch import joint
-
     joint.plain_fetches(graph)  # of a graph with gradients in which nothing wanted one
     ends = [node for node in graph.nodes if node.target is native.unit_end]
     for end in ends:
@@ -186,8 +172,6 @@ def _put(place, make) -> None:
 
 def acquire(manager) -> None:
     """What compilers need is there while a model is offloaded; the first one installs it."""
-    from hoist.torch import joint
-
     if not _owners:
         install_lowerings()
         _put(compat.inductor_first_pass(), _FirstPass)

@@ -14,6 +14,7 @@ import weakref
 import torch
 
 from hoist.torch import compat, native
+from hoist.torch.devices import resolve_device
 
 _library = native.library
 _library.hoist_torch_effects_close.restype = None
@@ -102,8 +103,6 @@ class Effects:
 
     def __init__(self, name: str, *, device=None):
         """device: as offload's; what effects submit to torch's current stream of it is ordered as they are."""
-        from hoist.torch.offload import resolve_device
-
         where, place = resolve_device(device)
         self.name, self.key = name, _key(name)
         self._callbacks: list = []

@@ -8,7 +8,6 @@ forward that begins and ends them. Dynamo traces all of it as ordinary Python, s
 import copyreg
 import functools
 
-import torch
 from torch import nn
 
 MARKS = ("_hoist_unit", "_hoist_index", "_hoist_run", "_hoist_root", "_hoist_forward", "_hoist_manual")
@@ -156,11 +155,3 @@ class Shell:
         made = object.__new__(type(kind.__name__, (kind,), body))
         object.__setattr__(made, "__dict__", module.__dict__)
         return made
-
-
-def first_tensor(args: tuple, kwargs: dict) -> "torch.Tensor | None":
-    """A tensor that enters, for what comes after it to depend on."""
-    for value in (*args, *kwargs.values()):
-        if isinstance(value, torch.Tensor):
-            return value
-    return None

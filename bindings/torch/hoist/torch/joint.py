@@ -10,7 +10,7 @@ the next one begins.
 import torch
 
 from hoist.torch import compat, native
-from hoist.torch.compile import is_tensor, looks_at
+from hoist.torch.nodes import is_tensor, looks_at
 
 VERSION = "hoist.fetch_again.1"
 

@@ -9,6 +9,8 @@ import torch
 
 import hoist
 from hoist.torch import compat, graphs, hooks, layout, native
+from hoist.torch import compile as compiling
+from hoist.torch.nested import first_tensor, leaves
 from hoist.torch.replan import Replan
 from hoist.torch.training import Backward
 
@@ -175,13 +177,11 @@ class ModelManager:
             return forward(module, *args, **kwargs)
         if torch.compiler.is_compiling():
             return self._run_traced(forward, module, args, kwargs)
-        with self.step(hooks.first_tensor(args, kwargs)):
+        with self.step(first_tensor(args, kwargs)):
             return forward(module, *args, **kwargs)
 
     def _run_traced(self, forward, module, args, kwargs):
-        from hoist.torch.unit import leaves
-
-        self.token = native.step_begin(self.anchor(hooks.first_tensor(args, kwargs)), self.key)
+        self.token = native.step_begin(self.anchor(first_tensor(args, kwargs)), self.key)
         out = forward(module, *args, **kwargs)
         left = leaves(out)
         end = native.forward_end if any(leaf.requires_grad for leaf in left) else native.step_end
@@ -196,7 +196,7 @@ class ModelManager:
                 return unit.run(forward, module, args, kwargs)
 
             return self._run_traced(within, module, args, kwargs)
-        with self.step(hooks.first_tensor(args, kwargs)):
+        with self.step(first_tensor(args, kwargs)):
             return unit.run(forward, module, args, kwargs)
 
     def anchor(self, tensor):
@@ -380,8 +380,6 @@ class ModelManager:
 
     def release(self) -> None:
         """Ends offloading: the model is what it was, with the present bytes, where they were."""
-        from hoist.torch import compile as compiling
-
         if self.released:
             return
         self.settle()
@@ -399,3 +397,9 @@ class ModelManager:
             compiling.release(self)
             native.close_model(self.key)
         self.native.close()
+
+
+def manager(model: torch.nn.Module) -> ModelManager | None:
+    """The manager of an offloaded model; None where it is not offloaded. A compiled model's is its own's."""
+    inner = getattr(model, "_orig_mod", model)
+    return inner.__dict__.get("_hoist_root")

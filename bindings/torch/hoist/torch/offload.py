@@ -9,31 +9,18 @@ import torch
 from torch import nn
 
 import hoist
-from hoist.torch import compat, hooks, layout, native, training, units
+from hoist.torch import compat, hooks, layout, native, plans, training, units
+from hoist.torch import compile as compiling
 from hoist.torch.buckets import Buckets, require_plans_to_keep
 from hoist.torch.budgets import ModelBudget
+from hoist.torch.devices import resolve_device
 from hoist.torch.load import progress_of
-from hoist.torch.manager import ModelManager
+from hoist.torch.manager import ModelManager, manager
 from hoist.torch.manual import Manual
 from hoist.torch.progress import Progress
 from hoist.torch.unit import Unit
 
 LOWERING = 1  # grows when graphs made by an older hoist.torch would be wrong
-
-
-def resolve_device(device) -> tuple[str, torch.device]:
-    """hoist's and torch's name of a device; None: cuda where there is one, else the host device."""
-    if device is None:
-        device = "cuda" if torch.cuda.is_available() else "host:0"
-    name = str(device)
-    if name.startswith("host"):
-        return name, torch.device("cpu")
-    if name == "cpu":
-        return "host:0", torch.device("cpu")
-    made = torch.device(name)
-    if made.type == "cuda" and made.index is None:
-        made = torch.device("cuda", torch.cuda.current_device())
-    return str(made), made
 
 
 def _refuse(model: nn.Module) -> None:
@@ -47,12 +34,6 @@ def _refuse(model: nn.Module) -> None:
         if hasattr(module, "_hf_hook"):
             raise ValueError(f'{where}module "{name}" has a hook of accelerate (call '
                              "accelerate.hooks.remove_hook_from_module(model, recurse=True) first)")
-
-
-def manager(model: nn.Module) -> "ModelManager | None":
-    """The manager of an offloaded model; None where it is not offloaded. A compiled model's is its own's."""
-    inner = getattr(model, "_orig_mod", model)
-    return inner.__dict__.get("_hoist_root")
 
 
 def _slots_of(choice: units.Choice, excluded, made: layout.Layout) -> list[layout.Slot]:
@@ -164,9 +145,6 @@ def _discover_by_hand(whole: ModelManager, include, excluded, wanted: Wanted) ->
 
 def _start(whole: ModelManager, chosen: list, made: layout.Layout, wanted: Wanted) -> None:
     """The units are known: packs them, and puts itself around the modules."""
-    from hoist.torch import compile as compiling
-    from hoist.torch import plans
-
     # In slots, what two units use stays on the device: there a backward runs the forward's units again.
     trains = any(slot.parameter.requires_grad for _, _, slots in chosen for slot in slots)
     if trains and not whole.in_slots() and whole.manual is None:

@@ -4,9 +4,9 @@
 import json
 import os
 
-
 import hoist
 from hoist.torch import compat
+from hoist.torch.manager import manager
 
 FORMAT = 1
 
@@ -23,8 +23,6 @@ def _fingerprint(whole) -> dict:
 
 def save_plan(model, path) -> None:
     """Writes the plan that the model serves, with the problem that it is for and a fingerprint of both."""
-    from hoist.torch.offload import manager
-
     whole = manager(model)
     whole.settle()
     text = json.dumps({"fingerprint": _fingerprint(whole), "problem": json.loads(whole.native.problem().json()),
@@ -37,8 +35,6 @@ def save_plan(model, path) -> None:
 
 def load_plan(model, path) -> None:
     """Notes a plan of save_plan, to be served as soon as an order of units is known."""
-    from hoist.torch.offload import manager
-
     whole = manager(model)
     with open(path) as file:
         saved = json.load(file)

@@ -5,7 +5,8 @@ what is done to a compiled graph."""
 
 import torch
 
-from hoist.torch import compat, hooks, native
+from hoist.torch import compat, native
+from hoist.torch.nested import first_tensor, leaves
 
 
 class _Fetch(torch.autograd.Function):
@@ -53,12 +54,10 @@ def _saving(unit, fetched: list[torch.Tensor]):
 
 
 def run_unit(unit, forward, module, args, kwargs):
-    from hoist.torch.unit import leaves
-
     manager = unit.manager
     manager.backward.close()  # a checkpointed region runs its forward again in the middle of a backward
     with torch.no_grad():
-        anchor = manager.anchor(hooks.first_tensor(args, kwargs))
+        anchor = manager.anchor(first_tensor(args, kwargs))
         fetched = native.fetch(anchor, manager.token, unit.key, unit.index)
     views = _Fetch.apply(unit.tensors_of(fetched), *(slot.parameter for slot in unit.slots))
     outer, unit.views = unit.views, list(views)
@@ -77,13 +76,11 @@ def run_unit(unit, forward, module, args, kwargs):
 
 def trace_unit(unit, forward, module, args, kwargs):
     """The same in a graph that is being traced."""
-    from hoist.torch.unit import leaves
-
     manager = unit.manager
     if any(slot.build is not None and slot.parameter.requires_grad for slot in unit.slots):
         raise NotImplementedError(f'hoist.torch: unit "{unit.name}" has parameters made of several tensors that want gradients '
                                   "in a compiled graph (freeze them, exclude them, or train in eager)")
-    anchor = manager.anchor(hooks.first_tensor(args, kwargs))
+    anchor = manager.anchor(first_tensor(args, kwargs))
     fetched = native.fetch_trained(anchor, manager.token, unit.parameters(), unit.key, unit.index)
     outer, unit.views = unit.views, unit.tensors_of(fetched)
     out = forward(module, *args, **kwargs)

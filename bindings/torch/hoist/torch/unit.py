@@ -3,14 +3,8 @@
 
 import torch
 
-from hoist.torch import compat, hooks, native, training
-
-
-def leaves(out) -> list[torch.Tensor]:
-    """The tensors of a result."""
-    if isinstance(out, torch.Tensor):
-        return [out]
-    return [leaf for leaf in compat.tree_leaves(out) if isinstance(leaf, torch.Tensor)]
+from hoist.torch import native, training
+from hoist.torch.nested import first_tensor, leaves
 
 
 class Unit:
@@ -65,7 +59,7 @@ class Unit:
             if tracing:
                 return training.trace_unit(self, forward, module, args, kwargs)
             return training.run_unit(self, forward, module, args, kwargs)
-        anchor = manager.anchor(hooks.first_tensor(args, kwargs))
+        anchor = manager.anchor(first_tensor(args, kwargs))
         fetched = native.fetch(anchor, manager.token, self.key, self.index)
         outer, self.views = self.views, self.tensors_of(fetched)
         if tracing:

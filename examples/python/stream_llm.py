@@ -133,8 +133,7 @@ def streamed(options, ids, place):
         generate(model, ids, 4)
         manager.native.trace_end(options.trace)
         print(f"trace of 4 steps in {options.trace}")
-    manager.release()
-    return sequence, logits
+    return sequence, logits  # without a release(), which would give the model bytes of its own once more
 
 
 def parse():

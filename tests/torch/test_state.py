@@ -2,7 +2,9 @@
 """State dicts, changes, copies, adapters, moves, and what users put on modules."""
 
 import copy
+import gc
 import warnings
+import weakref
 
 import pytest
 import torch
@@ -122,3 +124,26 @@ def test_hooks_and_attributes_of_users(offload):
     model.blocks[0].extra = 6
     ht.manager(model).release()
     assert model.blocks[0].extra == 6 and "_hoist_unit" not in model.blocks[0].up.__dict__
+
+
+@pytest.mark.parametrize("trains", [True, False])
+def test_a_model_that_is_dropped_takes_all_with_it(trains):
+    model = Stack().requires_grad_(trains)
+    out = model(ids())
+    ht.offload(model, "50%", device="host:0")
+    check(model, ids(), want=out)
+    if trains:
+        with torch.enable_grad():
+            model(ids()).sum().backward()
+            model(ids())  # its backward never comes
+    key, manager = ht.manager(model).key, weakref.ref(ht.manager(model))
+    kept = model.blocks[0].up.weight
+    want = kept.detach().clone()
+    del model
+    gc.collect()
+    assert manager() is None
+    assert torch.equal(kept, want)  # what is kept keeps the memory
+    torch.optim.SGD([kept], lr=0.1).step()
+    again = ht.offload(Stack().requires_grad_(trains), "50%", device="host:0")
+    assert ht.manager(again).key == key
+    ht.manager(again).release()

@@ -170,7 +170,7 @@ def _put(place, make) -> None:
     _undo.append(undo)
 
 
-def acquire(manager) -> None:
+def acquire(key: int) -> None:
     """What compilers need is there while a model is offloaded; the first one installs it."""
     if not _owners:
         install_lowerings()
@@ -178,11 +178,11 @@ def acquire(manager) -> None:
         _put(compat.inductor_passes(), _Pass)
         _put(compat.inductor_partitioner(), joint.Partitioner)
         _put(compat.side_effects_in_checkpoints(), lambda before: True)
-    _owners.add(manager.key)
+    _owners.add(key)
 
 
-def release(manager) -> None:
-    _owners.discard(manager.key)
+def release(key: int) -> None:
+    _owners.discard(key)
     while not _owners and _undo:
         _undo.pop()()
 

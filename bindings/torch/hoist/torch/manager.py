@@ -4,6 +4,7 @@
 import contextlib
 import threading
 import warnings
+import weakref
 
 import torch
 
@@ -40,8 +41,15 @@ class ModelManager:
         self._inference = False
         self._residents: list[tuple] = []  # (tensor, its bytes where they were): loose parameters and buffers
         self._promoted: dict[int, tuple] = {}  # a parameter, and its copy on the device
-        self.handles: list = []
+        self.handles: list = []  # of hooks that torch keeps
+        self.forget = lambda: None  # all that others know of the model
         self.released = False
+
+    def take_key(self, base: int) -> None:
+        """The model has a number from now on, until its end or until nobody knows the manager any more."""
+        self.key = native.name_model(base, self)
+        self.forget = weakref.finalize(self, _forget, self.key, self.handles)
+        self.forget.atexit = False
 
     # --- what users ask ---
 
@@ -391,12 +399,15 @@ class ModelManager:
                 hooks.take_off(module)
         compat.forget_compiled(self.model)
         self.released = True
-        for handle in self.handles:
-            handle.remove()
-        if not self.discovers():
-            compiling.release(self)
-            native.close_model(self.key)
+        self.forget()
         self.native.close()
+
+
+def _forget(key: int, handles: list) -> None:
+    for handle in handles:
+        handle.remove()
+    compiling.release(key)
+    native.close_model(key)
 
 
 def manager(model: torch.nn.Module) -> ModelManager | None:

@@ -33,6 +33,7 @@ OPS = (step_begin, step_next, fetch, unit_end, step_end, fetch_trained, forward_
 _captured: set[int] = set()  # models whose stream on the host device is being captured
 # Managers of models by the number that graphs carry.
 _managers: "weakref.WeakValueDictionary[int, object]" = weakref.WeakValueDictionary()
+_taken: set[int] = set()  # numbers of models, until they are closed
 _naming = threading.Lock()
 
 
@@ -107,13 +108,15 @@ def open_model(key: int, native_manager, native_device, device: torch.device) ->
 
 def close_model(key: int) -> None:
     library.hoist_torch_close(ctypes.c_int64(key))
-    _managers.pop(key, None)  # from here on another model may have the number
+    _managers.pop(key, None)
+    _taken.discard(key)  # from here on another model may have the number
 
 
 def name_model(base: int, manager) -> int:
     """The first number from `base` on that no model has, and the manager's from now on: threads offload at once."""
     with _naming:
-        key = next(base + number for number in range(1 << 16) if base + number not in _managers)
+        key = next(base + number for number in range(1 << 16) if base + number not in _taken)
+        _taken.add(key)
         _managers[key] = manager
         return key
 

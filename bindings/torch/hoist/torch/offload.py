@@ -149,7 +149,7 @@ def _start(whole: ModelManager, chosen: list, made: layout.Layout, wanted: Wante
     trains = any(slot.parameter.requires_grad for _, _, slots in chosen for slot in slots)
     if trains and not whole.in_slots() and whole.manual is None:
         whole.backward_offset = len(chosen)
-    whole.key = native.name_model(_key(chosen, whole.device, whole.backward_offset), whole)
+    whole.take_key(_key(chosen, whole.device, whole.backward_offset))
     for index, (name, module, slots) in enumerate(chosen):
         whole.units.append(Unit(whole, index, name, module, slots))
     whole.items = made.items
@@ -161,7 +161,7 @@ def _start(whole: ModelManager, chosen: list, made: layout.Layout, wanted: Wante
         _install(whole)
     else:
         whole.manual.install()
-    compiling.acquire(whole)
+    compiling.acquire(whole.key)
     if wanted.shape_buckets:
         whole.buckets = Buckets(whole)
     if wanted.plan is not None:
@@ -238,7 +238,7 @@ def _install(whole: ModelManager) -> None:
         unit.module.__dict__["_hoist_run"] = unit
         hooks.put_on(unit.module, role="unit")
     if whole.backward_offset:
-        whole.handles = training.watch_optimizers(whole)
+        whole.handles += training.watch_optimizers(whole)
     whole.model.__dict__["_hoist_root"] = whole
     hooks.put_on(whole.model, role="root")
 

@@ -3,6 +3,8 @@
 save of a slot is fetched again in the backward, in a unit of its own. In eager by hooks of saved tensors; joint.py has
 what is done to a compiled graph."""
 
+import weakref
+
 import torch
 
 from hoist.torch import compat, native
@@ -42,10 +44,12 @@ def _saving(unit, fetched: list[torch.Tensor]):
     leaf_at = {view.untyped_storage().data_ptr(): number for number, view in enumerate(fetched)}
 
     def pack(tensor: torch.Tensor):
-        if compat.is_wrapper_subclass(tensor) or tensor.layout is not torch.strided:
-            return tensor
-        leaf = leaf_at.get(tensor.untyped_storage().data_ptr())
-        return tensor if leaf is None else _Saved(unit, leaf, tensor, tensor.storage_offset())
+        if not compat.is_wrapper_subclass(tensor) and tensor.layout is torch.strided:
+            leaf = leaf_at.get(tensor.untyped_storage().data_ptr())
+            if leaf is not None:
+                return _Saved(unit, leaf, tensor, tensor.storage_offset())
+        # A result that its own node saved would keep the graph, and this unit with it, for ever.
+        return tensor if tensor.grad_fn is None else tensor.detach()
 
     def unpack(saved):
         return saved.fetch() if isinstance(saved, _Saved) else saved
@@ -138,16 +142,21 @@ def watch_optimizers(manager) -> list:
     """An optimizer changes parameters with nothing in flight, and the device sees it; gives handles to remove."""
     from torch.optim import optimizer as optim
 
-    def has_ours(optimizer) -> bool:
-        mine = {id(slot.parameter) for slot in manager.slots}
-        return any(id(parameter) in mine for group in optimizer.param_groups for parameter in group["params"])
+    seen = weakref.ref(manager)  # torch keeps the hooks
+
+    def owner(optimizer):
+        """The manager, where the optimizer has parameters of its."""
+        manager = seen()
+        mine = {id(slot.parameter) for slot in manager.slots} if manager is not None else ()
+        has_ours = any(id(parameter) in mine for group in optimizer.param_groups for parameter in group["params"])
+        return manager if has_ours else None
 
     def before(optimizer, args, kwargs):
-        if has_ours(optimizer):
+        if (manager := owner(optimizer)) is not None:
             manager.settle()
 
     def after(optimizer, args, kwargs):
-        if has_ours(optimizer):
+        if (manager := owner(optimizer)) is not None:
             manager.refresh(only_changed=True)
 
     return [optim.register_optimizer_step_pre_hook(before), optim.register_optimizer_step_post_hook(after)]

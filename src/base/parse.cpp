@@ -57,8 +57,7 @@ double parse_share(std::string_view what, std::string_view value) {
   double number = 0;
   const bool percent = is_share(value);
   if (percent) rest.remove_suffix(1);
-  if (!take_number(rest, number) || !rest.empty() || !(number > 0))
-    bad(what, value, "give a share, such as 60% or 0.6");
+  if (!take_number(rest, number) || !rest.empty() || !(number > 0)) bad(what, value, "give a share, such as 60%");
   return percent ? number / 100 : number;
 }
 

@@ -161,3 +161,23 @@ def test_other_errors_stay_what_they_are(offload):
     with pytest.raises(RuntimeError, match="mine") as caught:
         model(ids())
     assert type(caught.value) is RuntimeError
+
+
+@pytest.mark.parametrize("text", [None, "{", "[]", "{}"])
+def test_a_file_that_holds_no_plan_leaves_the_model_plain(tmp_path, text):
+    path = tmp_path / "plan.json"
+    if text is not None:
+        path.write_text(text)
+    model = Stack()
+    with pytest.raises(FileNotFoundError if text is None else ValueError, match="plan.json"):
+        ht.offload(model, "50%", device="host:0", plan=path)
+    assert ht.manager(model) is None and type(model) is Stack
+
+
+def test_what_is_no_model_and_no_device():
+    with pytest.raises(TypeError, match="int is no torch.nn.Module"):
+        ht.offload(3)
+    with pytest.raises(ValueError, match="hots:0"):
+        ht.offload(Stack(), device="hots:0")
+    with pytest.raises(ValueError, match="not offloaded"):
+        ht.save_plan(Stack(), "plan.json")

@@ -147,3 +147,28 @@ def test_a_model_that_is_dropped_takes_all_with_it(trains):
     again = ht.offload(Stack().requires_grad_(trains), "50%", device="host:0")
     assert ht.manager(again).key == key
     ht.manager(again).release()
+
+
+@pytest.mark.parametrize("by_hand", [True, False])
+def test_other_data_of_a_parameter(offload, by_hand):
+    model = offload(Stack(), "60%")
+    manager = ht.manager(model)
+    for _ in range(6):
+        model(ids())
+    plain = copy.deepcopy(model)
+    weight = model.blocks[1].up.weight
+    if by_hand:
+        manager.settle()
+    weight.data = plain.blocks[1].up.weight.data = weight.data * 2
+    if by_hand:
+        manager.refresh()
+    check(model, ids(), want=plain(ids()), steps=3)
+    plain.blocks[2].up.weight.data = model.blocks[2].up.weight.data = model.blocks[2].up.weight.data * 3
+    manager.release()
+    assert torch.equal(model(ids()), plain(ids()))
+
+
+def test_conversions_are_told(offload):
+    model = offload(Stack())
+    with pytest.warns(UserWarning, match="streams and stays torch.float32"):
+        model.blocks[0].half()

@@ -5,6 +5,7 @@ import copy
 
 import pytest
 import torch
+from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 import hoist.torch as ht
@@ -114,3 +115,70 @@ def test_forwards_with_gradients_and_without(offload):
     loss.backward()
     assert model.head.weight.grad is not None
     ht.manager(model).release()
+
+
+@pytest.mark.parametrize("placement, unfrozen, compiled", [("slots", False, True), ("arena", True, True), ("slots", True, False)])
+def test_an_optimizer_is_seen(placement, unfrozen, compiled):
+    def losses(offloaded):
+        torch.manual_seed(0)
+        torch._dynamo.reset()
+        model = Stack().requires_grad_(not unfrozen)
+        if offloaded:
+            ht.offload(model, "60%", device="host:0", placement=placement)
+        model.requires_grad_(True)
+        run = torch.compile(model, fullgraph=True, backend="inductor") if compiled else model
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+        found = []
+        for _ in range(3):
+            loss = run(ids()).float().square().mean()
+            loss.backward()
+            optimizer.step(), optimizer.zero_grad()
+            found.append(loss.item())
+        if offloaded:
+            ht.manager(model).release()
+        return found
+
+    assert losses(True) == pytest.approx(losses(False), rel=1e-5)
+
+
+def test_a_backward_that_raises_leaves_no_unit_open(offload):
+    model = offload(Stack())
+    calls = []
+
+    def hook(module, inputs, outputs):
+        calls.append(1)
+        if len(calls) == 2:
+            raise ValueError("in the backward")
+
+    handle = model.blocks[0].register_full_backward_hook(hook)
+    model(ids()).sum().backward()
+    with pytest.raises(ValueError, match="in the backward"):
+        model(ids()).sum().backward()
+    handle.remove()
+    for _ in range(8):
+        model(ids()).sum().backward()
+    assert ht.manager(model).counters()["strays"] == 0
+
+
+def test_a_forward_without_gradients_leaves_no_step_open(offload):
+    model = offload(Stack().requires_grad_(False))
+    model(ids())
+    assert not ht.manager(model).backward.expected
+
+
+@pytest.mark.parametrize("grad", [False, True])
+def test_a_unit_gives_no_weight_out(offload, grad):
+    class Giving(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.ModuleList(nn.Linear(16, 16) for _ in range(4))
+            self.layers[1].forward = lambda x: self.layers[1].weight.t()
+
+        def forward(self, x):
+            for layer in self.layers:
+                x = layer(x)
+            return x
+
+    model = offload(Giving())
+    with torch.set_grad_enabled(grad), pytest.raises(RuntimeError, match='"layers.1" gives out a weight'):
+        model(torch.ones(16, 16))

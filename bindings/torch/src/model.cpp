@@ -76,10 +76,15 @@ void Model::settle() {
   leave();
 }
 
-void Model::give_up() {
+hoist_status_t Model::abort_step() {
   const hoist_status_t status = hoist_step_abort(manager_, streams_.current());
   open_unit_ = -1;
   for (Unit& unit : units_) unit.strays_open = 0;
+  return status;
+}
+
+void Model::give_up() {
+  const hoist_status_t status = abort_step();
   if (status != HOIST_ERROR_ORDER) hoist::check(status);  // which says that no step is open
 }
 
@@ -189,7 +194,7 @@ Tensor Model::step_end() {
   try {
     hoist::check(hoist_step_end(manager_, streams_.current()));
   } catch (...) {
-    static_cast<void>(hoist_step_abort(manager_, streams_.current()) == HOIST_OK);
+    static_cast<void>(abort_step() == HOIST_OK);
     leave();
     throw;
   }

@@ -76,6 +76,7 @@ class Model : public std::enable_shared_from_this<Model> {
   Tensor token();
   std::vector<Tensor> stray(Unit& unit);
   Tensor copy_of(Given& given);
+  hoist_status_t abort_step();
   void give_up();
   void see_bucket(const Tensor& anchor);
   void count_for_wake();

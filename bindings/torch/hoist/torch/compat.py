@@ -188,6 +188,13 @@ def is_random(node: torch.fx.Node) -> bool:
     return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
 
 
+def caching_facts() -> tuple:
+    """Settings that change what a backward may do to what it is given, and that torch's keys of cached graphs leave out."""
+    import torch._functorch.config as functorch
+
+    return (getattr(functorch, "donated_buffer", None),)
+
+
 def pass_base() -> type:
     from torch._inductor.custom_graph_pass import CustomGraphPass
 

@@ -112,7 +112,7 @@ class _FirstPass(compat.pass_base()):
             self.before(graph)
 
     def uuid(self):
-        return (VERSION, self.before.uuid() if self.before is not None else None)
+        return (VERSION, compat.caching_facts(), self.before.uuid() if self.before is not None else None)
 
 
 class _Pass(compat.pass_base()):
@@ -128,7 +128,7 @@ class _Pass(compat.pass_base()):
 
     def uuid(self):
         theirs = self.before.uuid() if self.before is not None else None
-        return (VERSION, theirs)
+        return (VERSION, compat.caching_facts(), theirs)
 
 
 def _lowering(op):

@@ -7,7 +7,9 @@ forward that begins and ends them. Dynamo traces all of it as ordinary Python, s
 
 import copyreg
 import functools
+import warnings
 
+import torch
 from torch import nn
 
 MARKS = ("_hoist_unit", "_hoist_index", "_hoist_run", "_hoist_root", "_hoist_forward", "_hoist_manual")
@@ -59,10 +61,21 @@ def _reduce(self, protocol):
     return copyreg._reconstructor, (original_class(self), object, None), state
 
 
+def _dtype_after(function, parameter):
+    try:
+        return function(torch.empty(0, dtype=parameter.dtype)).dtype
+    except Exception:
+        return parameter.dtype  # it is no conversion
+
+
 def _apply(self, function, recurse=True):
-    """`to`, `cuda`, `half` and their like leave what streams alone."""
+    """`to`, `cuda`, `half` and their like leave what streams alone, and say so where it would have another dtype."""
     order = list(self._parameters)
     hidden = {name: self._parameters.pop(name) for name in order if name in self._hoist_index}
+    for name, parameter in hidden.items():
+        if parameter is not None and _dtype_after(function, parameter) != parameter.dtype:
+            warnings.warn(f'hoist.torch: "{name}" streams and stays {parameter.dtype} (release the model, convert it, and '
+                          "offload it again)", stacklevel=4)
     try:
         original_class(self)._apply(self, function, recurse)
     finally:

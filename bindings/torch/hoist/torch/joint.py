@@ -285,4 +285,4 @@ class Partitioner(compat.partitioner_base()):
         return forward, backward
 
     def uuid(self):
-        return (VERSION, self.before.uuid() if self.before is not None else None)
+        return (VERSION, compat.caching_facts(), self.before.uuid() if self.before is not None else None)

@@ -62,6 +62,11 @@ class Slot:
     device: "torch.device | None" = None
     version: int = 0
 
+    def has_other_bytes(self) -> bool:
+        """Whether `parameter.data = ...` has taken the streamed parameter away from the host copy."""
+        streams = self.build is None and self.name in self.module.__dict__.get("_hoist_index", ())
+        return streams and self.leaves[0].host is not None and self.parameter.data_ptr() != self.leaves[0].host.data_ptr()
+
 
 def _span(tensor: torch.Tensor) -> tuple[int, int]:
     """First and last byte, exclusive, of a tensor in its storage."""

@@ -277,8 +277,11 @@ class ModelManager:
 
     def end_step_after_backward(self) -> None:
         token, self.token = self.token, None
+        died = self.backward.is_open()
         self.backward.forget()
-        if token is not None:
+        if token is not None and died:
+            native.abort(self.key)
+        elif token is not None:
             with torch.no_grad():
                 native.step_end([], token, self.key)
 
@@ -300,13 +303,14 @@ class ModelManager:
 
         Changes in place and parameters that were replaced are found at each eager step, after load_state_dict and
         after an optimizer's step. Call settle() before and this after other changes where the model is compiled, and
-        after those that torch does not count, by way of `.data`."""
+        after those in place that torch does not count, by way of `.data`."""
         changed = {}
         for slot in self.slots:
             parameter = slot.module._parameters.get(slot.name)
-            if parameter is slot.parameter and parameter._version == slot.version and only_changed:
+            replaced = parameter is not slot.parameter or slot.has_other_bytes()
+            if not replaced and parameter._version == slot.version and only_changed:
                 continue
-            if parameter is not slot.parameter:
+            if replaced:
                 self._replaced(slot, parameter)
             slot.version = slot.parameter._version
             changed.update((id(leaf.item), leaf.item) for leaf in slot.leaves)
@@ -332,7 +336,7 @@ class ModelManager:
         return self._native_stream
 
     def _replaced(self, slot, parameter) -> None:
-        """A parameter of the same looks takes the place of the one before; another one stays on the device."""
+        """A parameter or data of the same looks take the place of those before; others stay on the device."""
         same = (parameter is not None and slot.build is None and not compat.is_wrapper_subclass(parameter)
                 and layout.looks(parameter) == layout.looks(slot.parameter))
         if not same:
@@ -391,6 +395,9 @@ class ModelManager:
         if self.released:
             return
         self.settle()
+        for slot in self.slots:
+            if slot.has_other_bytes():
+                self._replaced(slot, slot.parameter)
         layout.give_back([slot for slot in self.slots if slot.name in slot.module.__dict__.get("_hoist_index", ())],
                          self.native)
         self.return_residents()

@@ -25,6 +25,8 @@ LOWERING = 1  # grows when graphs made by an older hoist.torch would be wrong
 
 def _refuse(model: nn.Module) -> None:
     where = "hoist.torch.offload: "
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"{where}a {type(model).__name__} is no torch.nn.Module (give the model)")
     if compat.is_compiled(model):
         raise ValueError(where + "the model has been compiled already (offload first, then compile: "
                                  "model = offload(model); model = torch.compile(model), or offload(model, compile=True))")
@@ -84,6 +86,8 @@ def offload(model: nn.Module, budget=None, *, device=None, include=None, exclude
     The first steps discover and measure; see manager(model).steps_before_serving.
     """
     _refuse(model)
+    include = (include,) if isinstance(include, str) else include
+    exclude = (exclude,) if isinstance(exclude, str) else exclude
     name, place = resolve_device(device)
     native_device = hoist.Device(name)
     excluded = units.Excluded(model, exclude)
@@ -161,6 +165,7 @@ def _start(whole: ModelManager, chosen: list, made: layout.Layout, wanted: Wante
         _install(whole)
     else:
         whole.manual.install()
+    whole.handles += training.watch_optimizers(whole)
     compiling.acquire(whole.key)
     if wanted.shape_buckets:
         whole.buckets = Buckets(whole)
@@ -237,8 +242,6 @@ def _install(whole: ModelManager) -> None:
             hooks.put_on(module, tuple(names[key]))
         unit.module.__dict__["_hoist_run"] = unit
         hooks.put_on(unit.module, role="unit")
-    if whole.backward_offset:
-        whole.handles += training.watch_optimizers(whole)
     whole.model.__dict__["_hoist_root"] = whole
     hooks.put_on(whole.model, role="root")
 

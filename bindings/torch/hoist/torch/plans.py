@@ -24,6 +24,8 @@ def _fingerprint(whole) -> dict:
 def save_plan(model, path) -> None:
     """Writes the plan that the model serves, with the problem that it is for and a fingerprint of both."""
     whole = manager(model)
+    if whole is None:
+        raise ValueError("hoist.torch.save_plan: the model is not offloaded (its plan goes with it: save before release())")
     whole.settle()
     text = json.dumps({"fingerprint": _fingerprint(whole), "problem": json.loads(whole.native.problem().json()),
                        "plan": json.loads(whole.native.plan().json())})
@@ -36,12 +38,24 @@ def save_plan(model, path) -> None:
 def load_plan(model, path) -> None:
     """Notes a plan of save_plan, to be served as soon as an order of units is known."""
     whole = manager(model)
+    try:
+        _adopt(whole, path)
+    except BaseException:
+        whole.release()
+        raise
+
+
+def _adopt(whole, path) -> None:
     with open(path) as file:
-        saved = json.load(file)
+        try:
+            saved = json.load(file)
+            theirs_of = dict(saved["fingerprint"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"hoist.torch.offload: {os.fspath(path)} holds no plan of save_plan: {type(error).__name__}: {error} "
+                             "(leave plan= out, serve, and save a new one)") from None
     for name, mine in _fingerprint(whole).items():
-        theirs = saved.get("fingerprint", {}).get(name)
+        theirs = theirs_of.get(name)
         if theirs != mine:
-            whole.release()
             raise ValueError(f"hoist.torch.offload: the plan in {os.fspath(path)} is for another {name}: {_short(theirs)}, "
                              f"here {_short(mine)} (leave plan= out, serve, and save a new one)")
     problem = hoist.Problem(json.dumps(saved["problem"]))

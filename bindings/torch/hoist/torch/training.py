@@ -73,8 +73,10 @@ def run_unit(unit, forward, module, args, kwargs):
         native.unit_end(fetched[0], [], unit.key, unit.index)
         raise
     unit.views = outer
-    manager.token = native.unit_end(fetched[0], leaves(out), unit.key, unit.index)
-    manager.backward.expected = True
+    left = leaves(out)
+    manager.token = native.unit_end(fetched[0], left, unit.key, unit.index)
+    unit.require_its_own(left, fetched)
+    manager.backward.expected |= any(leaf.requires_grad for leaf in left)
     return out
 
 
@@ -112,6 +114,10 @@ class Backward:
                 self._views = native.fetch(token, token, unit.key, unit.index + self.manager.backward_offset)
             self._unit = unit
         return self._views
+
+    def is_open(self) -> bool:
+        """Whether a unit is: after the backward only where it has raised."""
+        return self._unit is not None
 
     def _begin(self) -> None:
         if self._running:

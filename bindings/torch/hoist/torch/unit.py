@@ -3,7 +3,7 @@
 
 import torch
 
-from hoist.torch import native, training
+from hoist.torch import compat, native, training
 from hoist.torch.nested import first_tensor, leaves
 
 
@@ -67,8 +67,21 @@ class Unit:
         else:
             out = self._guarded(forward, module, args, kwargs, outer, fetched)
         self.views = outer
-        manager.token = native.unit_end(fetched[0], leaves(out), self.key, self.index)
+        left = leaves(out)
+        manager.token = native.unit_end(fetched[0], left, self.key, self.index)
+        if not tracing:
+            self.require_its_own(left, fetched)
         return out
+
+    def require_its_own(self, left: list[torch.Tensor], fetched: list[torch.Tensor]) -> None:
+        """What a unit leaves is no weight: that is good until its end alone. In a graph, compile.py looks."""
+        ends = [(tensor.data_ptr(), tensor.data_ptr() + tensor.untyped_storage().nbytes()) for tensor in fetched]
+        for leaf in left:
+            if leaf.layout is torch.strided and not compat.is_wrapper_subclass(leaf):
+                at = leaf.data_ptr()
+                if at and any(low <= at < high for low, high in ends):
+                    raise RuntimeError(f'hoist.torch: unit "{self.name}" gives out a weight, which is good until its end alone '
+                                       "(give a clone(), or exclude the parameter)")
 
     def _guarded(self, forward, module, args, kwargs, outer, fetched):
         """Where the forward raises the unit ends all the same: its caller may go on."""

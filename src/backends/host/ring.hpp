@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue that allocates only when it is full.
+// A queue that allocates only when it is full. Its first room is for a backlog of a few steps: where a worker lags, a
+// smaller one would grow in the middle of the steady state.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +31,7 @@ class Ring {
  private:
   // A power of two, so that a mask wraps.
   void grow() {
-    std::vector<T> larger(slots_.empty() ? 64 : 2 * slots_.size());
+    std::vector<T> larger(slots_.empty() ? 1024 : 2 * slots_.size());
     for (std::size_t i = 0; i < count_; ++i) larger[i] = std::move(slots_[(first_ + i) & (slots_.size() - 1)]);
     slots_.swap(larger);
     first_ = 0;

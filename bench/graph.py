@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Weight streaming in one CUDA graph: the decoder of stream.py captured by torch.cuda.graph, replayed bare.
+"""Weight streaming in one CUDA graph: the decoder of decoder.py captured by torch.cuda.graph, replayed bare.
 
 Needs torch with CUDA, and libhoist.so in ../lib. Tensors lie in slots. For each budget and number of tokens: ten
 replays back to back over the bound, outputs compared with the resident run; then another budget under the same graph
@@ -16,9 +16,9 @@ import threading
 import time
 from pathlib import Path
 
-import stream
+import decoder  # says so and leaves where torch is missing
 import torch
-from stream import block, h2d_bytes_per_ms, layer_bytes, make_weights, ten_steps_ms
+from decoder import block, h2d_bytes_per_ms, layer_bytes, make_weights, ten_steps_ms
 
 SLOTS = 2
 
@@ -110,7 +110,7 @@ class Library:
         """A torch view of device memory; an address stays a tensor's within a plan."""
         found = self.cache.get((index, data))
         if found is None:
-            shape = stream.SHAPES[self.names[index]]
+            shape = decoder.SHAPES[self.names[index]]
 
             class Memory:
                 __cuda_array_interface__ = {"shape": shape, "typestr": "<i2", "data": (data, False), "version": 2}
@@ -121,7 +121,7 @@ class Library:
     def __call__(self, x):
         self.call("hoist_step_begin", self.manager, self.stream)
         view = self.UnitView(ctypes.sizeof(self.UnitView))
-        for unit in range(len(self.names) // len(stream.SHAPES)):
+        for unit in range(len(self.names) // len(decoder.SHAPES)):
             self.call("hoist_unit_begin", self.manager, ctypes.c_uint32(unit), self.stream, ctypes.byref(view))
             tensors = (self.View * view.count).from_address(view.tensors)
             x = block(x, {self.names[t.tensor]: self.tensor(t.tensor, t.data) for t in tensors})
@@ -232,7 +232,7 @@ def measure(options):
 
     for t in [int(t) for t in options.tokens.split(",")]:
         torch.manual_seed(1)
-        inputs[t] = torch.randn(1, t, stream.HIDDEN, device="cuda", dtype=torch.bfloat16)
+        inputs[t] = torch.randn(1, t, decoder.HIDDEN, device="cuda", dtype=torch.bfloat16)
         resident_ms(t)
         reference[t] = ten_steps_ms(all_resident, inputs[t])[1].clone()
     host = [{name: value.cpu() for name, value in layer.items()} for layer in stack]
@@ -280,20 +280,11 @@ def measure(options):
             "layers": options.layers, "layer_mb": whole / 1e6, "rows": rows}
 
 
-def shrink():
-    """A stack whose step takes milliseconds."""
-    stream.HIDDEN, stream.INNER, stream.HEADS = 1024, 4096, 8
-    h, i = stream.HIDDEN, stream.INNER
-    q, kv = stream.HEADS * stream.HEAD, stream.KV_HEADS * stream.HEAD
-    stream.SHAPES.update({"n1": (h,), "q": (q, h), "k": (kv, h), "v": (kv, h), "o": (h, q), "n2": (h,), "g": (i, h),
-                          "u": (i, h), "d": (h, i)})
-
-
 def bare_replays(options):
     """N replays, nothing waits in between; every output is compared on the device."""
-    shrink()
+    decoder.shrink(1024, 4096, 8, decoder.KV_HEADS)
     stack = make_weights(8)
-    x = torch.randn(1, 256, stream.HIDDEN, device="cuda", dtype=torch.bfloat16)
+    x = torch.randn(1, 256, decoder.HIDDEN, device="cuda", dtype=torch.bfloat16)
     reference = x
     for layer in stack:
         reference = block(reference, layer)

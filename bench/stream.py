@@ -16,46 +16,10 @@ import sys
 import time
 from pathlib import Path
 
-try:
-    import torch
-    import torch.nn.functional as F
-except ImportError:
-    sys.exit(print("stream: torch is not installed, nothing was measured"))
-
-HIDDEN, INNER, HEADS, KV_HEADS, HEAD = 5120, 17408, 40, 8, 128
-SHAPES = {"n1": (HIDDEN,), "q": (HEADS * HEAD, HIDDEN), "k": (KV_HEADS * HEAD, HIDDEN), "v": (KV_HEADS * HEAD, HIDDEN),
-          "o": (HIDDEN, HEADS * HEAD), "n2": (HIDDEN,), "g": (INNER, HIDDEN), "u": (INNER, HIDDEN),
-          "d": (HIDDEN, INNER)}
-
-
-def block(x, w):
-    """One decoder layer; w holds its weights by name."""
-    batch, tokens, _ = x.shape
-    y = F.rms_norm(x, (HIDDEN,), w["n1"])
-    heads = [F.linear(y, w[name]).view(batch, tokens, -1, HEAD).transpose(1, 2) for name in "qkv"]
-    a = F.scaled_dot_product_attention(*heads, is_causal=True, enable_gqa=True)
-    x = x + F.linear(a.transpose(1, 2).reshape(batch, tokens, -1), w["o"])
-    y = F.rms_norm(x, (HIDDEN,), w["n2"])
-    return x + F.linear(F.silu(F.linear(y, w["g"])) * F.linear(y, w["u"]), w["d"])
-
-
-def layer_bytes(names=SHAPES):
-    return sum(2 * torch.Size(SHAPES[name]).numel() for name in names)
-
-
-def make_weights(layers, device="cuda"):
-    generator = torch.Generator(device=device).manual_seed(0)
-    stack = []
-    for _ in range(layers):
-        layer = {}
-        for name, shape in SHAPES.items():
-            if len(shape) == 1:
-                layer[name] = torch.ones(shape, device=device, dtype=torch.bfloat16)
-            else:
-                layer[name] = 0.02 * torch.randn(shape, device=device, dtype=torch.bfloat16, generator=generator)
-        stack.append(layer)
-    return stack
-
+import decoder  # says so and leaves where torch is missing
+import torch
+from decoder import SHAPES, Model, block, h2d_bytes_per_ms, layer_bytes, make_weights, ten_steps_ms
+from peers import PEERS, Peer
 
 class Hoist:
     """hoist's Python module: torch's current stream wrapped, weights as DLPack views of what a unit's begin gives."""
@@ -187,106 +151,6 @@ class DoubleBuffer:
         torch.cuda.synchronize()
 
 
-def ten_steps_ms(step, x, steps=10):
-    """The mean step of ten back to back, by events around all of them, amid steps: what was copied ahead is no gift."""
-    torch.cuda.synchronize()
-    for _ in range(2):
-        step(x)
-    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    begin.record()
-    for _ in range(steps):
-        y = step(x)
-    end.record()
-    torch.cuda.synchronize()
-    return begin.elapsed_time(end) / steps, y
-
-
-def h2d_bytes_per_ms():
-    """As `links_bench` does: the best of five copies of 1 GiB."""
-    host = torch.empty(1 << 30, dtype=torch.uint8, pin_memory=True)
-    device = torch.empty(1 << 30, dtype=torch.uint8, device="cuda")
-    best = min(ten_steps_ms(lambda _: device.copy_(host, non_blocking=True), None, 1)[0] for _ in range(5))
-    return host.nbytes / best
-
-
-class Layer(torch.nn.Module):
-    """The same layer as a module, for those that offload modules."""
-
-    def __init__(self, weights):
-        super().__init__()
-        for name, value in weights.items():
-            self.register_parameter(name, torch.nn.Parameter(value, requires_grad=False))
-
-    def forward(self, x):
-        return block(x, {name: getattr(self, name) for name in SHAPES})
-
-
-class Model(torch.nn.Module):
-    def __init__(self, stack):
-        super().__init__()
-        self.layers = torch.nn.ModuleList(Layer(weights) for weights in stack)
-
-    def forward(self, x):
-        for layer in self.layers:
-            x = layer(x)
-        return x
-
-
-class Peer:
-    """A library that offloads a model's modules, as its own pages say."""
-
-    def __init__(self, offload, model):
-        self.model = offload(model)
-
-    def __call__(self, x):
-        return self.model(x)
-
-    def warm_up(self, x):
-        for _ in range(getattr(self, "warm_steps", 2)):
-            self(x)
-
-    replan = warm_up
-
-    def close(self):
-        torch.cuda.synchronize()
-
-
-def accelerate(model):
-    from accelerate import cpu_offload
-
-    return cpu_offload(model, execution_device=torch.device("cuda"))
-
-
-def diffusers(model):
-    from diffusers.hooks import apply_group_offloading
-
-    apply_group_offloading(model, onload_device=torch.device("cuda"), offload_device=torch.device("cpu"),
-                           offload_type="block_level", num_blocks_per_group=1, use_stream=True, record_stream=True)
-    return model
-
-
-def flextensor(model, budget_bytes=None, compile_fn=None):
-    """Its share of the GPU is two layers, as the others hold, or a budget; it rounds up, hence 16 MiB beside."""
-    import flextensor as ft
-
-    budget = (budget_bytes or 2 * layer_bytes()) + (16 << 20)
-    config = ft.OffloadConfig(include_patterns=["layers.*"], num_blocks=2, min_blocks=2,
-                              max_gpu_mem_fraction=budget / torch.cuda.get_device_properties(0).total_memory)
-    forget_flextensor()
-    model = ft.offload(model, config, compile_fn=compile_fn)
-    Peer.warm_steps = ft.get_offload_manager().iters_before_inference + 2
-    return model
-
-
-def forget_flextensor():
-    """It keeps its last model alive."""
-    if "flextensor" in sys.modules:
-        sys.modules["flextensor"].release(preserve_model=False)
-
-
-PEERS = {"accelerate": accelerate, "diffusers": diffusers, "flextensor": flextensor}
-
-
 class Run:
     def __init__(self, options):
         self.options = options
@@ -296,7 +160,7 @@ class Run:
         self.inputs, self.reference, self.rows = {}, {}, []
         for t in self.tokens:
             torch.manual_seed(1)
-            self.inputs[t] = torch.randn(1, t, HIDDEN, device="cuda", dtype=torch.bfloat16)
+            self.inputs[t] = torch.randn(1, t, decoder.HIDDEN, device="cuda", dtype=torch.bfloat16)
         for t in self.tokens:
             self.resident_ms(t)  # a cold GPU's clocks are higher than those that it keeps under load
             ms, self.reference[t] = ten_steps_ms(self.resident, self.inputs[t])

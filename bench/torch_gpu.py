@@ -4,7 +4,7 @@
 
     ./dev bench torch [--layers 8] [--tokens 2048,8192] [--kept 0,4] [--peers accelerate,diffusers]
 
-The decoder of stream.py as a module, ten steps back to back. The bound is max(resident compute of the same kind of run,
+The decoder of decoder.py as a module, ten steps back to back. The bound is max(resident compute of the same kind of run,
 (layers - kept) * bytes of a layer / measured H2D rate), kept being a budget of so many layers and of two layers' slots.
 Outputs are compared to the bit: eager with the resident run, compiled with the same compiled graph at a budget of
 100 %, a CUDA graph with the steps outside of it. Then hoist's host time of a unit, on a stack so small that the
@@ -20,22 +20,15 @@ import sys
 import time
 from pathlib import Path
 
-import stream  # says so and leaves where torch is missing
+import decoder  # says so and leaves where torch is missing
+import peers
 import torch
-from stream import Model, layer_bytes, make_weights
+from decoder import Model, layer_bytes, make_weights
 
 import hoist.torch as ht
 from hoist.torch import native
 
 SLACK = 4 << 20  # beside a budget of slots: what is small, and rounding
-
-
-def shrink(hidden, inner, heads):
-    """A stack of the same kind, smaller."""
-    stream.HIDDEN, stream.INNER, stream.HEADS, stream.KV_HEADS = hidden, inner, heads, heads
-    q = heads * stream.HEAD
-    stream.SHAPES.update({"n1": (hidden,), "q": (q, hidden), "k": (q, hidden), "v": (q, hidden), "o": (hidden, q),
-                          "n2": (hidden,), "g": (inner, hidden), "u": (inner, hidden), "d": (hidden, inner)})
 
 
 def host_steps_ms(step, x, steps=10):
@@ -66,8 +59,8 @@ class Run:
     def __init__(self, options):
         self.options, self.on_gpu = options, not options.device.startswith("host")
         self.place = "cuda" if self.on_gpu else "cpu"
-        self.steps_ms = stream.ten_steps_ms if self.on_gpu else host_steps_ms
-        self.rate = stream.h2d_bytes_per_ms() if self.on_gpu else host_bytes_per_ms()
+        self.steps_ms = decoder.ten_steps_ms if self.on_gpu else host_steps_ms
+        self.rate = decoder.h2d_bytes_per_ms() if self.on_gpu else host_bytes_per_ms()
         self.tokens = [int(t) for t in options.tokens.split(",")]
         self.kept = [float(k) for k in options.kept.split(",")]
         self.rows, self.want, self.inputs, self.activations = [], {}, {}, {}
@@ -75,7 +68,7 @@ class Run:
                         for layer in make_weights(options.layers, self.place)]
         for t in self.tokens:
             torch.manual_seed(1)
-            self.inputs[t] = torch.randn(1, t, stream.HIDDEN, device=self.place, dtype=torch.bfloat16)
+            self.inputs[t] = torch.randn(1, t, decoder.HIDDEN, device=self.place, dtype=torch.bfloat16)
 
     # --- rows ---
 
@@ -213,14 +206,14 @@ class Run:
         if name == "flextensor compiled":
             own["compile_fn"] = lambda module: torch.compile(module, fullgraph=True, dynamic=False)
         try:
-            step = stream.Peer(lambda model: stream.PEERS[name.split()[0]](model, **own), self.fresh())
+            step = peers.Peer(lambda model: peers.PEERS[name.split()[0]](model, **own), self.fresh())
             for n, t in enumerate(self.tokens):
                 (step.warm_up if n == 0 else step.replan)(self.inputs[t])
                 self.row(name, kept, t, step, self.want["eager", t])
             step.close()
         except Exception as error:  # whatever a stranger's library raises
             self.add({"mode": name, "failed": f"{type(error).__name__}: {error}"[:300]})
-        stream.forget_flextensor()
+        peers.forget_flextensor()
 
     def peers(self):
         """At hoist's budgets where they take one: FlexTensor. With the others there is one run."""
@@ -286,9 +279,9 @@ def ops_step(manager, units):
 def unit_cost(device, units):
     """Microseconds of host time that a unit costs beyond the same model resident, by way of running and by budget."""
     place = "cpu" if device.startswith("host") else "cuda"
-    shrink(256, 512, 2)
+    decoder.shrink(256, 512, 2, 2)
     weights = [{name: value.cpu() for name, value in layer.items()} for layer in make_weights(units, place)]
-    x = torch.randn(1, 16, stream.HIDDEN, device=place, dtype=torch.bfloat16)
+    x = torch.randn(1, 16, decoder.HIDDEN, device=place, dtype=torch.bfloat16)
     found = {}
     for kind in ("eager", "compiled"):
         torch._dynamo.reset()
@@ -340,7 +333,7 @@ def main():
     parser.add_argument("--json", help="write the results there")
     options = parser.parse_args()
     if options.device.startswith("host"):
-        shrink(256, 512, 2)
+        decoder.shrink(256, 512, 2, 2)
         options.peers = ""
     elif not torch.cuda.is_available():
         print("torch: torch sees no GPU here, nothing was measured")

@@ -4,7 +4,7 @@
     ./dev python bench/torch_graphs.py [--replays 1000] [--layers 12] [--tokens 2048,8192] [--budget 40%]
 
 First a small model: so many replays with ten replans in between, nothing waits, every result is compared on the device to
-the bit; the model as it is, then compiled. Then the decoder of stream.py: ten replays back to back over the bound.
+the bit; the model as it is, then compiled. Then the decoder of decoder.py: ten replays back to back over the bound.
 Without a GPU a step that is called again stands for a graph, so that the script itself can be tried.
 """
 
@@ -12,7 +12,7 @@ import argparse
 import time
 import traceback
 
-import stream  # says so and leaves where torch is missing
+import decoder  # says so and leaves where torch is missing
 import torch
 from torch import nn
 
@@ -149,18 +149,18 @@ def trees(model, x, full, manager):
 
 
 def timed(options, tokens):
-    model = stream.Model(stream.make_weights(options.layers))
-    x = torch.randn(1, tokens, stream.HIDDEN, device="cuda", dtype=torch.bfloat16)
+    model = decoder.Model(decoder.make_weights(options.layers))
+    x = torch.randn(1, tokens, decoder.HIDDEN, device="cuda", dtype=torch.bfloat16)
 
     def milliseconds(step):
-        return stream.ten_steps_ms(step, x)[0]
+        return decoder.ten_steps_ms(step, x)[0]
 
     want = model(x)
     resident = milliseconds(model)
     compiled = torch.compile(model, fullgraph=True)
     resident_compiled = milliseconds(compiled)
     torch._dynamo.reset()
-    rate = stream.h2d_bytes_per_ms()
+    rate = decoder.h2d_bytes_per_ms()
     manager = serve(model, x, options.budget)
     for name, compute in (("eager", resident), ("compiled", resident_compiled)):
         call, right = model, want

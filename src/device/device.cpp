@@ -72,14 +72,20 @@ void Device::host_register(void* memory, std::uint64_t bytes) {
   check(ops_.host_register(self_, memory, bytes), "host_register");
 }
 
+// A device that refuses once is asked again: what stays registered would be in the way of whatever lies there next.
 void Device::host_unregister(void* memory, std::uint64_t bytes) noexcept {
   if (is_parents()) return;
-  const hoist_status_t status = ops_.host_unregister(self_, memory, bytes);
-  if (status == HOIST_OK) return;
-  try {
-    log(HOIST_LOG_ERROR, name_, ": host_unregister of ", memory, ": ", take_slot_error(status).message);
-  } catch (...) {
-    log_message(HOIST_LOG_ERROR, "host_unregister failed, and memory ran out saying so");
+  for (bool again = true;; again = false) {
+    const hoist_status_t status = ops_.host_unregister(self_, memory, bytes);
+    if (status == HOIST_OK) return;
+    try {
+      log(again ? HOIST_LOG_WARNING : HOIST_LOG_ERROR, name_, ": host_unregister of ", memory, " with ", bytes,
+          " bytes was refused, ",
+          again ? "and is asked for again: " : "and it stays registered: ", take_slot_error(status).message);
+    } catch (...) {
+      log_message(HOIST_LOG_ERROR, "host_unregister failed, and memory ran out saying so");
+    }
+    if (!again) return;
   }
 }
 

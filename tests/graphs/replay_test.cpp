@@ -15,177 +15,11 @@
 #include <thread>
 #include <vector>
 
+#include "graphs/replay_rig.hpp"
 #include "hoist/hoist.h"
 
+namespace hoist::test {
 namespace {
-
-std::string last_error() {
-  hoist_error_t error = HOIST_ERROR_INIT;
-  if (hoist_last_error(&error) != HOIST_OK || error.message == nullptr) return "";
-  return std::string(error.message) + " " + (error.hint == nullptr ? "" : error.hint);
-}
-
-#define OK(call) ASSERT_EQ(HOIST_OK, call) << last_error()
-#define EXPECT_OK(call) EXPECT_EQ(HOIST_OK, call) << last_error()
-
-constexpr std::uint64_t page = 4096;
-constexpr std::uint64_t never = ~std::uint64_t{0};
-
-// What a unit computes: whether each of its tensors has the bytes that it should have, at the address that it had.
-struct Job {
-  struct Seen {
-    const std::uint8_t* data;
-    std::uint64_t bytes;
-    const std::atomic<std::uint8_t>* expected;
-  };
-  std::vector<Seen> tensors;
-  std::atomic<std::uint64_t>* wrong;
-  std::atomic<std::uint64_t>* first_wrong;
-  std::atomic<std::uint64_t>* runs;
-  std::atomic<int>* work_us;
-
-  static void run(void* self) {
-    auto& job = *static_cast<Job*>(self);
-    std::uint64_t wrong = 0;
-    for (const Seen& it : job.tensors) {
-      const std::uint8_t expected = *it.expected;
-      for (std::uint64_t i = 0; i < it.bytes; i += 61) wrong += it.data[i] != expected;
-      wrong += it.data[it.bytes - 1] != expected;
-    }
-    if (*job.work_us > 0) std::this_thread::sleep_for(std::chrono::microseconds(*job.work_us));
-    *job.wrong += wrong;
-    if (wrong != 0 && *job.first_wrong == never) job.first_wrong->store(job.runs->load());
-    ++*job.runs;
-  }
-};
-
-class Rig {
- public:
-  static constexpr int units = 8;
-  static constexpr int tensors = 4;  // a unit: three large ones, one small
-
-  explicit Rig(const std::string& device_options, const char* placement, const char* budget) {
-    open(device_options);
-    hoist_budget_options_t options = HOIST_BUDGET_OPTIONS_INIT;
-    check(hoist_budget_options_set(&options, "budget", budget));
-    check(hoist_budget_options_set(&options, "placement", placement));
-    check(hoist_budget_options_set(&options, "profile_steps", "1"));
-    check(hoist_budget_create(device, &options, &budget_));
-    hoist_manager_options_t with = HOIST_MANAGER_OPTIONS_INIT;
-    with.budget = budget_;
-    check(hoist_manager_create(device, &with, &manager));
-    for (int u = 0; u < units; ++u) add_unit(u);
-    check(hoist_manager_commit(manager));
-    check(hoist_stream_create(device, &stream));
-    jobs_.resize(units);
-  }
-  ~Rig() {
-    for (hoist_graph_t* graph : graphs_) hoist_graph_destroy(graph);
-    hoist_manager_destroy(manager);
-    hoist_budget_destroy(budget_);
-    hoist_stream_destroy(stream);
-    hoist_device_close(device);
-  }
-  Rig(const Rig&) = delete;
-  Rig& operator=(const Rig&) = delete;
-
-  static void check(hoist_status_t status) {
-    if (status != HOIST_OK) throw std::runtime_error(last_error());
-  }
-
-  // A step, run or captured: jobs stay where they are for replays.
-  hoist_status_t step() {
-    if (const hoist_status_t status = hoist_step_begin(manager, stream); status != HOIST_OK) return status;
-    for (int u = 0; u < units; ++u) {
-      hoist_unit_view_t view = HOIST_UNIT_VIEW_INIT;
-      const hoist_status_t begun = hoist_unit_begin(manager, static_cast<hoist_unit_t>(u), stream, &view);
-      if (begun != HOIST_OK) return begun;
-      made_.push_back(std::make_unique<Job>());
-      Job& job = *made_.back();
-      job.wrong = &wrong;
-      job.first_wrong = &first_wrong;
-      job.runs = &runs;
-      job.work_us = &work_us;
-      addresses[u].clear();
-      for (std::size_t k = 0; k < view.count; ++k) {
-        job.tensors.push_back({static_cast<const std::uint8_t*>(view.tensors[k].data), view.tensors[k].bytes,
-                               &expected[u * tensors + static_cast<int>(k)]});
-        addresses[u].push_back(view.tensors[k].data);
-      }
-      check(hoist_stream_submit_host(stream, Job::run, &job, 10));
-      check(hoist_unit_end(manager, static_cast<hoist_unit_t>(u), stream));
-    }
-    return hoist_step_end(manager, stream);
-  }
-
-  void warm_up() {
-    for (int i = 0; i < 5; ++i) check(step());
-    check(hoist_stream_wait(stream));
-  }
-
-  hoist_graph_t* capture() {
-    check(hoist_capture_begin(stream));
-    const hoist_status_t status = step();
-    hoist_graph_t* graph = nullptr;
-    check(hoist_capture_end(stream, &graph));
-    graphs_.push_back(graph);
-    check(status);
-    return graph;
-  }
-
-  void launch(hoist_graph_t* graph, int count) {
-    for (int i = 0; i < count; ++i) check(hoist_graph_launch(graph, stream));
-  }
-
-  hoist_replay_status_t replays() {
-    hoist_replay_status_t status = HOIST_REPLAY_STATUS_INIT;
-    check(hoist_replay_query(manager, &status));
-    return status;
-  }
-
-  hoist_device_t* device = nullptr;
-  hoist_manager_t* manager = nullptr;
-  hoist_stream_t* stream = nullptr;
-  std::atomic<std::uint64_t> wrong{0};
-  std::atomic<std::uint64_t> first_wrong{never};  // of all runs, the first with a wrong byte
-  std::atomic<std::uint64_t> runs{0};
-  std::atomic<int> work_us{0};
-  std::vector<void*> addresses[units];
-  std::atomic<std::uint8_t> expected[units * tensors];
-  std::vector<hoist_tensor_t> ids;
-  hoist_budget_t* budget_ = nullptr;
-
- private:
-  void open(const std::string& options) {
-    const char* given = std::getenv("HOIST_TEST_DEVICES");
-    check(hoist_device_open(given != nullptr ? given : ("host:0?" + options).c_str(), &device));
-  }
-
-  void add_unit(int u) {
-    hoist_unit_t unit = 0;
-    check(hoist_manager_add_unit(manager, ("unit" + std::to_string(u)).c_str(), &unit));
-    for (int k = 0; k < tensors; ++k) {
-      const std::uint64_t bytes = k == 3 ? 100 : (8 - static_cast<std::uint64_t>(k)) * page;
-      const auto value = static_cast<std::uint8_t>(1 + u * tensors + k);
-      expected[u * tensors + k] = value;
-      host_.push_back(std::vector<std::uint8_t>(bytes, value));
-      hoist_tensor_desc_t desc = HOIST_TENSOR_DESC_INIT;
-      const std::string name = "t" + std::to_string(u) + "." + std::to_string(k);
-      desc.name = name.c_str();
-      desc.bytes = bytes;
-      desc.host = host_.back().data();
-      desc.flags = HOIST_TENSOR_COPY;
-      hoist_tensor_t tensor = 0;
-      check(hoist_manager_add_tensor(manager, unit, &desc, &tensor));
-      ids.push_back(tensor);
-    }
-  }
-
-  std::vector<std::vector<std::uint8_t>> host_;
-  std::vector<std::unique_ptr<Job>> jobs_;
-  std::vector<std::unique_ptr<Job>> made_;
-  std::vector<hoist_graph_t*> graphs_;
-};
 
 constexpr const char* slow = "mode=threaded&copy_delay_us=60&seed=7";
 
@@ -195,7 +29,7 @@ TEST(Graphs, SlotsServeStepsAtAddressesThatStay) {
   std::vector<void*> before[Rig::units];
   for (int u = 0; u < Rig::units; ++u) before[u] = rig.addresses[u];
   for (double share : {0.9, 0.45, 1.0, 0.6}) {
-    OK(hoist_budget_set(rig.budget_, 0, share));
+    OK(hoist_budget_set(rig.budget, 0, share));
     for (int i = 0; i < 3; ++i) OK(rig.step());
     OK(hoist_stream_wait(rig.stream));
     for (int u = 0; u < Rig::units; ++u) EXPECT_EQ(before[u], rig.addresses[u]);
@@ -221,7 +55,7 @@ TEST(Graphs, ReplaysAndTenPlans) {
   const int launches = std::getenv("HOIST_TEST_ALL") != nullptr ? 100 : 20;  // a plan
   for (int plan = 0; plan < 10; ++plan) {
     rig.launch(graph, launches);
-    OK(hoist_budget_set(rig.budget_, 0, plan % 3 == 0 ? 0.8 : plan % 3 == 1 ? 0.45 : 0.6));
+    OK(hoist_budget_set(rig.budget, 0, plan % 3 == 0 ? 0.8 : plan % 3 == 1 ? 0.45 : 0.6));
     hoist_replan_status_t replan = HOIST_REPLAN_STATUS_INIT;
     OK(hoist_replan_query(rig.manager, &replan));
     EXPECT_EQ(HOIST_REPLAN_APPLIED, replan.state) << replan.reason;
@@ -281,7 +115,7 @@ TEST(Graphs, InAnArenaReplansAreRefusedUntilTheGraphIsForgotten) {
     hoist_graph_t* graph = rig.capture();
     rig.launch(graph, 50);
     EXPECT_EQ(HOIST_PLACEMENT_ARENA, rig.replays().placement);
-    EXPECT_EQ(HOIST_ERROR_INVALID_STATE, hoist_budget_set(rig.budget_, 0, 0.8));
+    EXPECT_EQ(HOIST_ERROR_INVALID_STATE, hoist_budget_set(rig.budget, 0, 0.8));
     EXPECT_NE(std::string::npos, last_error().find("addresses"));
     EXPECT_EQ(HOIST_ERROR_INVALID_STATE, hoist_replan_request(rig.manager, nullptr, nullptr));
     EXPECT_EQ(HOIST_ERROR_INVALID_STATE, hoist_manager_suspend(rig.manager));
@@ -289,7 +123,7 @@ TEST(Graphs, InAnArenaReplansAreRefusedUntilTheGraphIsForgotten) {
     OK(hoist_stream_wait(rig.stream));
     EXPECT_EQ(0U, rig.wrong);
     OK(hoist_replay_release(rig.manager));
-    EXPECT_OK(hoist_budget_set(rig.budget_, 0, 0.8));
+    EXPECT_OK(hoist_budget_set(rig.budget, 0, 0.8));
     OK(rig.step());
     OK(hoist_stream_wait(rig.stream));
     EXPECT_EQ(0U, rig.wrong);
@@ -382,7 +216,7 @@ TEST(Graphs, AbortLetsReplaysGo) {
   OK(hoist_stream_wait(rig.stream));
   rig.wrong = 0;
   rig.launch(graph, 30);
-  OK(hoist_budget_set(rig.budget_, 0, 0.7));
+  OK(hoist_budget_set(rig.budget, 0, 0.7));
   rig.launch(graph, 30);
   OK(hoist_stream_wait(rig.stream));
   EXPECT_EQ(0U, rig.wrong);
@@ -395,7 +229,8 @@ TEST(Graphs, AbortSpoilsNothingThatHasItsBytes) {
   rig.warm_up();
   hoist_graph_t* graph = rig.capture();
   std::uint64_t right = 0;  // replays before one that was let go
-  for (int nth = 1; nth <= 24; ++nth) {
+  // How many calls a replay makes is the plan's, which is one of measured times: on, until a second one is refused.
+  for (int nth = 1; nth <= 24 || (right == 0 && nth <= 120); ++nth) {
     const std::uint64_t runs = rig.runs;
     const std::uint64_t begun = rig.replays().begun;
     rig.first_wrong = never;
@@ -422,15 +257,16 @@ TEST(Graphs, AReplanThatFindsNoMemoryLeavesTheOldPlan) {
   for (const char* fault : {"handle_create@1", "handle_create@2", "memory_map@1", "memory_map@3", "memory_unmap@2"}) {
     rig.launch(graph, 10);
     OK(hoist_device_set(rig.device, "fail", fault));
-    const hoist_status_t status = hoist_budget_set(rig.budget_, 0, 0.85);
+    const hoist_status_t status = hoist_budget_set(rig.budget, 0, 0.85);
     OK(hoist_device_set(rig.device, "fail", ""));
     rig.launch(graph, 10);
     OK(hoist_stream_wait(rig.stream)) << fault;
     EXPECT_EQ(0U, rig.wrong) << fault;
     if (status == HOIST_OK) {
-      EXPECT_OK(hoist_budget_set(rig.budget_, 0, 0.5));
+      EXPECT_OK(hoist_budget_set(rig.budget, 0, 0.5));
     }
   }
 }
 
 }  // namespace
+}  // namespace hoist::test

@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 #include <functional>
+#include <mutex>
+#include <string>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
@@ -53,7 +55,8 @@ class Complaints {
  public:
   Complaints() {
     log_set(
-        HOIST_LOG_WARNING, [](void* self, hoist_log_level_t, const char*) { ++static_cast<Complaints*>(self)->count_; },
+        HOIST_LOG_WARNING,
+        [](void* self, hoist_log_level_t, const char* message) { static_cast<Complaints*>(self)->note(message); },
         this);
   }
   ~Complaints() { log_set(HOIST_LOG_WARNING, nullptr, nullptr); }
@@ -66,16 +69,27 @@ class Complaints {
       call();
       return true;
     } catch (const Error& error) {
-      ++count_;
+      note(error.what());
       EXPECT_NE(error.code(), HOIST_ERROR_INTERNAL) << error.what();
       EXPECT_GT(std::strlen(error.what()), 10U);
       return false;
     }
   }
   [[nodiscard]] int count() const { return count_; }
+  [[nodiscard]] std::string first() const {
+    std::lock_guard lock(mutex_);
+    return first_;
+  }
 
  private:
+  void note(const char* message) {
+    std::lock_guard lock(mutex_);
+    if (count_++ == 0) first_ = message;
+  }
+
   std::atomic<int> count_{0};
+  mutable std::mutex mutex_;
+  std::string first_;
 };
 
 class Life {
@@ -212,7 +226,7 @@ class FaultsTest : public testing::TestWithParam<std::tuple<const char*, const c
     {
       Life life(device());
       for (std::size_t phase = 0; phase < faulty; ++phase) (life.*phases[phase].run)();
-      EXPECT_EQ(life.complaints().count(), 0) << "without a fault";
+      EXPECT_EQ(life.complaints().count(), 0) << "without a fault: " << life.complaints().first();
       open.set("fail", (slot() + "@" + std::to_string(call)).c_str());
       (life.*phases[faulty].run)();
       open.set("fail", "");

@@ -151,7 +151,7 @@ def test_weights_read_by_their_lists(offload):
     for _ in range(3):
         assert torch.equal(model(INPUT), want)
     assert seen and not {slot.leaves[0].host.data_ptr() for slot in ht.manager(model).slots} & set(seen)
-    assert not ht.manager(model)._promoted
+    assert not ht.manager(model).parameters.promoted
 
 
 def test_exceptions_in_a_unit(offload):

@@ -100,8 +100,9 @@ TEST_P(Faults, APlusStaysUntilItIsTakenBack) {
 TEST_P(Faults, HostUnregisterFailsIntoTheLog) {
   Rig rig(options());
   rig.bench->host_register(rig.host, 64);
-  rig.bench->set("fail", "host_unregister@1");
-  rig.bench->host_unregister(rig.host, 64);  // failed: still registered
+  rig.bench->set("fail", "host_unregister@1+");  // it is asked for twice
+  rig.bench->host_unregister(rig.host, 64);      // failed: still registered
+  rig.bench->set("fail", "");
   EXPECT_EQ(HOIST_ERROR_ALREADY_EXISTS, status_of([&] { rig.bench->host_register(rig.host, 64); }));
   rig.bench->host_unregister(rig.host, 64);
   EXPECT_EQ(HOIST_OK, status_of([&] { rig.bench->host_register(rig.host, 64); }));

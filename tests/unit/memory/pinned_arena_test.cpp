@@ -166,6 +166,16 @@ TEST_F(Pinned, DestroyingTheArenaUnregistersAll) {
   EXPECT_FALSE(registered(user));
 }
 
+// What stayed registered after its owner has freed it would refuse copies of whatever lies there next.
+TEST_F(Pinned, AnUnregistrationThatIsRefusedOnceIsAskedForAgain) {
+  arena.adopt(user, 3 * page);
+  bench->set("fail", "host_unregister@1");
+  arena.disown(user, 3 * page);
+  bench->set("fail", "");
+  EXPECT_FALSE(registered(user));
+  EXPECT_FALSE(registered(user + 3 * page - 1));
+}
+
 TEST_F(Pinned, LargeSlabsAreTouchedBySeveralThreads) {
   EXPECT_EQ(1u, touch_threads(1));
   EXPECT_GE(touch_threads(std::uint64_t{1} << 30), std::min(std::thread::hardware_concurrency(), 16u));

@@ -64,8 +64,13 @@ class Slot:
 
     def has_other_bytes(self) -> bool:
         """Whether `parameter.data = ...` has taken the streamed parameter away from the host copy."""
-        streams = self.build is None and self.name in self.module.__dict__.get("_hoist_index", ())
-        return streams and self.leaves[0].host is not None and self.parameter.data_ptr() != self.leaves[0].host.data_ptr()
+        if self.build is not None or self.leaves[0].host is None or not self.streams():
+            return False
+        return self.parameter.data_ptr() != self.leaves[0].host.data_ptr()
+
+    def streams(self) -> bool:
+        """Whether the module still gives the parameter out of a unit; one that was replaced by something else is not."""
+        return self.name in self.module.__dict__.get("_hoist_index", ())
 
 
 def _span(tensor: torch.Tensor) -> tuple[int, int]:

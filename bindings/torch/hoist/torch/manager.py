@@ -9,9 +9,10 @@ import weakref
 import torch
 
 import hoist
-from hoist.torch import compat, graphs, hooks, layout, native
+from hoist.torch import compat, graphs, hooks, native
 from hoist.torch import compile as compiling
 from hoist.torch.nested import first_tensor, leaves
+from hoist.torch.parameters import Parameters
 from hoist.torch.replan import Replan
 from hoist.torch.training import Backward
 
@@ -39,8 +40,7 @@ class ModelManager:
         self._waiting: list = []
         self._owner = None  # the thread that is inside the model's forward
         self._inference = False
-        self._residents: list[tuple] = []  # (tensor, its bytes where they were): loose parameters and buffers
-        self._promoted: dict[int, tuple] = {}  # a parameter, and its copy on the device
+        self.parameters = Parameters(self)
         self.handles: list = []  # of hooks that torch keeps
         self.forget = lambda: None  # all that others know of the model
         self.released = False
@@ -146,6 +146,19 @@ class ModelManager:
             return False
         self.budgeted.find(self.native)
         return True
+
+    def refresh(self, only_changed: bool = False) -> int:
+        """Brings parameters that were changed on the host to the device; gives how many bytes.
+
+        Changes in place and parameters that were replaced are found at each eager step, after load_state_dict and
+        after an optimizer's step. Call settle() before and this after other changes where the model is compiled, and
+        after those in place that torch does not count, by way of `.data`."""
+        return self.parameters.refresh(only_changed)
+
+    @property
+    def resident_bytes(self) -> int:
+        """Of loose parameters and buffers, which stay on the device."""
+        return self.parameters.resident_bytes
 
     def counters(self) -> dict[str, int]:
         """Steps, fetches, and strays: fetches of a unit inside another one, served by copies beyond the budget."""
@@ -296,111 +309,12 @@ class ModelManager:
         native.settle(self.key)
         self.native.drain()
 
-    # --- bytes ---
-
-    def refresh(self, only_changed: bool = False) -> int:
-        """Brings parameters that were changed on the host to the device; gives how many bytes.
-
-        Changes in place and parameters that were replaced are found at each eager step, after load_state_dict and
-        after an optimizer's step. Call settle() before and this after other changes where the model is compiled, and
-        after those in place that torch does not count, by way of `.data`."""
-        changed = {}
-        for slot in self.slots:
-            parameter = slot.module._parameters.get(slot.name)
-            replaced = parameter is not slot.parameter or slot.has_other_bytes()
-            if not replaced and parameter._version == slot.version and only_changed:
-                continue
-            if replaced:
-                self._replaced(slot, parameter)
-            slot.version = slot.parameter._version
-            changed.update((id(leaf.item), leaf.item) for leaf in slot.leaves)
-        for item in changed.values():
-            self._update(item)
-        if changed:
-            self._update_promoted()
-        return sum(item.bytes for item in changed.values())
-
-    def _update(self, item) -> None:
-        host = self.native.host_view(item.tensor, "uint8")
-        self.native.update(item.tensor, host.copy(), self._stream())
-
-    def _update_promoted(self) -> None:
-        """Where they are: a graph may hold their addresses."""
-        with torch.no_grad():
-            for parameter, promoted in self._promoted.values():
-                promoted.copy_(parameter)
-
-    def _stream(self):
-        if not hasattr(self, "_native_stream"):
-            self._native_stream = hoist.Stream(self.native_device)
-        return self._native_stream
-
-    def _replaced(self, slot, parameter) -> None:
-        """A parameter or data of the same looks take the place of those before; others stay on the device."""
-        same = (parameter is not None and slot.build is None and not compat.is_wrapper_subclass(parameter)
-                and layout.looks(parameter) == layout.looks(slot.parameter))
-        if not same:
-            index = dict(slot.module._hoist_index)
-            index.pop(slot.name, None)
-            slot.module.__dict__["_hoist_index"] = index
-            if parameter is not None and parameter.device != self.device:
-                parameter.data = parameter.data.to(self.device)
-            slot.parameter = parameter if parameter is not None else slot.parameter
-            return
-        leaf = slot.leaves[0]
-        with torch.no_grad():
-            leaf.host.copy_(parameter.data)
-        parameter.data = leaf.host
-        if id(slot.parameter) in self._promoted:
-            self._promoted[id(parameter)] = (parameter, self._promoted.pop(id(slot.parameter))[1])
-        slot.parameter = parameter
-
-    def closed_read(self, unit, module, name: str):
-        """A read of a parameter outside of its unit's forward.
-
-        Between steps it is the parameter itself, over the host copy; within a step one that computes."""
-        parameter = module._parameters[name]
-        if self.device.type == "cpu" or name not in module._hoist_index or not self.inside():
-            return parameter
-        if id(parameter) not in self._promoted:
-            if torch.compiler.is_compiling():
-                raise RuntimeError(f'hoist.torch: "{unit.name}" has a parameter "{name}" that is read outside of its '
-                                   "forward (run the model once before compiling it, or exclude the parameter)")
-            warnings.warn(f'hoist.torch: a parameter "{name}" of "{unit.name}" is read outside of its forward; it stays '
-                          "on the device from now on, beyond the budget (exclude it to have it counted)", stacklevel=3)
-            self._promoted[id(parameter)] = (parameter, parameter.detach().to(self.device))
-        return self._promoted[id(parameter)][1]
-
-    def place_residents(self, tensors: list) -> None:
-        """Brings loose parameters and buffers to the device, where they stay."""
-        placed = {id(tensor) for tensor, _ in self._residents}
-        for tensor in tensors:
-            if id(tensor) in placed:
-                continue
-            placed.add(id(tensor))
-            self._residents.append((tensor, tensor.data if tensor.device != self.device else None))
-            if tensor.device != self.device:
-                tensor.data = tensor.data.to(self.device)
-        align = self.native_device.query().alignment
-        self.resident_bytes = sum(-(-t.numel() * t.element_size() // align) * align for t, _ in self._residents)
-
-    def return_residents(self) -> None:
-        for tensor, before in self._residents:
-            if before is not None:
-                tensor.data = tensor.data.to(before.device)
-        self._residents.clear()
-
     def release(self) -> None:
         """Ends offloading: the model is what it was, with the present bytes, where they were."""
         if self.released:
             return
         self.settle()
-        for slot in self.slots:
-            if slot.has_other_bytes():
-                self._replaced(slot, slot.parameter)
-        layout.give_back([slot for slot in self.slots if slot.name in slot.module.__dict__.get("_hoist_index", ())],
-                         self.native)
-        self.return_residents()
+        self.parameters.give_back()
         for module in list(self.model.modules()):
             if module.__dict__.keys() & set(hooks.MARKS):
                 hooks.take_off(module)

@@ -86,7 +86,7 @@ class Manual:
 
     def closed_read(self, module, name: str):
         if self.units is not None:
-            return self.manager.closed_read(self, module, name)
+            return self.manager.parameters.closed_read(self, module, name)
         parameter = module._parameters[name]
         if self._open:
             self._found[self._open[-1]].setdefault((id(module), name), (module, name))

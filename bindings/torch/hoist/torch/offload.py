@@ -119,7 +119,7 @@ def _discover_by_hand(whole: ModelManager, include, excluded, wanted: Wanted) ->
     if include is not None or wanted.compile:
         raise ValueError("hoist.torch.offload: manual units with include= or compile= (the forward says what a unit is; compile "
                          "after the first run: model = torch.compile(model))")
-    whole.place_residents(list(whole.model.buffers()))
+    whole.parameters.place_residents(list(whole.model.buffers()))
     whole.manual = Manual(whole)
     whole.manual.watch(whole.model)
     whole.model.__dict__["_hoist_root"] = whole
@@ -199,7 +199,7 @@ def _add_units(whole: ModelManager, mode: str, progress: Progress) -> None:
 def _commit(whole: ModelManager, progress: Progress) -> None:
     """Moves the bytes of all items into the manager's host memory; as it was where anything fails."""
     streamed = {id(slot.parameter) for slot in whole.slots}
-    whole.place_residents([p for p in whole.model.parameters() if id(p) not in streamed] + list(whole.model.buffers()))
+    whole.parameters.place_residents([p for p in whole.model.parameters() if id(p) not in streamed] + list(whole.model.buffers()))
     try:
         whole.budgeted.start(whole.resident_bytes)
         _add_units(whole, "", progress)
@@ -210,7 +210,7 @@ def _commit(whole: ModelManager, progress: Progress) -> None:
         whole.native.commit()
     except BaseException as error:
         layout.give_back([slot for slot in whole.slots if slot.leaves[0].item.tensor >= 0], whole.native)
-        whole.return_residents()
+        whole.parameters.return_residents()
         if isinstance(error, hoist.errors.InfeasibleError):
             raise whole.budgeted.explain(error) from None
         raise

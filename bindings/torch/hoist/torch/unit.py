@@ -97,4 +97,4 @@ class Unit:
 
     def closed_read(self, module, name: str):
         """A read of a parameter while the unit is not open."""
-        return self.manager.closed_read(self, module, name)
+        return self.manager.parameters.closed_read(self, module, name)

@@ -68,7 +68,7 @@ def test_a_first_forward_discovers(offload):
     status = manager.query()
     assert status.phase == hoist.Phase.SERVING and status.last_step_h2d_bytes > 0 and status.mispredictions == 0
     assert manager.counters()["strays"] == 0 and bytes_of(model) == before
-    assert {id(t) for t, _ in manager._residents} >= {id(model.loose), id(model.never.weight), id(model.shift)}
+    assert {id(t) for t, _ in manager.parameters._residents} >= {id(model.loose), id(model.never.weight), id(model.shift)}
     manager.release()
     assert type(model) is Net and "_hoist_manual" not in model.a.__dict__ and torch.equal(model(INPUT), want)
     assert bytes_of(model) == before

@@ -44,12 +44,14 @@ double Workshop::try_placed(Draft draft, const PlaceOptions& options) {
   return step_us;
 }
 
-void Workshop::try_plan(Plan plan) {
+double Workshop::try_plan(Plan plan) {
   const Simulation run = simulate(model.problem, compile(model.problem, model.uses, plan), {});
-  if (run.step_us >= best_us_) return;
-  best_us_ = run.step_us;
-  best_plan_ = std::move(plan);
-  best_draft_ = {};
+  if (run.step_us < best_us_) {
+    best_us_ = run.step_us;
+    best_plan_ = std::move(plan);
+    best_draft_ = {};
+  }
+  return run.step_us;
 }
 
 }  // namespace hoist::plan

@@ -21,7 +21,7 @@ class Workshop {
   // or nothing where it could not be placed.
   std::optional<double> try_draft(Draft draft, const std::vector<std::uint32_t>& most, const PlaceOptions& options);
   double try_placed(Draft draft, const PlaceOptions& options);  // its places are set
-  void try_plan(Plan plan);
+  double try_plan(Plan plan);
 
   [[nodiscard]] bool has_best() const { return best_us_ < std::numeric_limits<double>::infinity(); }
   [[nodiscard]] double best_us() const { return best_us_; }

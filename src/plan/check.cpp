@@ -52,7 +52,7 @@ void check_homes(const Problem& problem, const Rows<UnitUse>& uses, const Plan& 
 
 }  // namespace
 
-void check(const Problem& problem, const Plan& plan) {
+Simulation check(const Problem& problem, const Plan& plan) {
   validate(problem);
   const std::string digest = problem_digest(problem);
   if (plan.problem_digest != digest) {
@@ -60,7 +60,7 @@ void check(const Problem& problem, const Plan& plan) {
   }
   const Rows<UnitUse> uses = uses_by_unit(problem);
   check_homes(problem, uses, plan);
-  (void)simulate(problem, compile(problem, uses, plan), {});
+  return simulate(problem, compile(problem, uses, plan), {});
 }
 
 }  // namespace hoist::plan

@@ -230,9 +230,18 @@ Plan naive_plan(const Problem& problem, bool early) { return Naive(problem, earl
 Plan naive(const Problem& problem) {
   validate(problem);
   refuse_if_too_small(problem);
-  Plan plan = naive_plan(problem, false);
-  complete(problem, uses_by_unit(problem), plan);
-  return plan;
+  try {
+    Plan plan = over_sorted(problem, [](const Problem& sorted) {
+      Plan floor = naive_plan(sorted);
+      complete(sorted, uses_by_unit(sorted), floor);
+      return floor;
+    });
+    (void)check(problem, plan);
+    return plan;
+  } catch (const Error& error) {
+    if (error.code() != HOIST_ERROR_INVALID_PLAN) throw;
+    fail(HOIST_ERROR_INTERNAL, text("the naive plan is not valid: ", error.what()), "please report the problem");
+  }
 }
 
 }  // namespace hoist::plan

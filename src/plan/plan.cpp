@@ -3,6 +3,7 @@
 #include "plan/plan.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <unordered_map>
 
 #include "plan/json.hpp"
@@ -128,6 +129,17 @@ Plan renumbered(Plan plan, const std::vector<std::uint32_t>& numbers) {
     for (Place& place : *places) place.item = numbers[place.item];
   }
   return plan;
+}
+
+Plan over_sorted(const Problem& problem, const std::function<Plan(const Problem& sorted)>& make) {
+  std::vector<std::uint32_t> order(problem.items.size());
+  std::iota(order.begin(), order.end(), 0U);
+  const auto by_name = [&](std::uint32_t a, std::uint32_t b) { return problem.items[a].name < problem.items[b].name; };
+  if (std::is_sorted(order.begin(), order.end(), by_name)) return make(problem);
+  std::sort(order.begin(), order.end(), by_name);
+  Problem sorted = problem;
+  for (std::size_t i = 0; i < order.size(); ++i) sorted.items[i] = problem.items[order[i]];
+  return renumbered(make(sorted), order);
 }
 
 Plan plan_from_json(const Problem& problem, std::string_view json) {

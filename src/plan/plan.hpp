@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,5 +55,8 @@ std::string plan_to_json(const Problem& problem, const Plan& plan);
 std::vector<std::uint32_t> numbers_in(const Problem& to, const Problem& from);
 // The plan with its items counted as another problem counts them, which has them all.
 Plan renumbered(Plan plan, const std::vector<std::uint32_t>& numbers);
+// What `make` makes of the problem with its items in the order of their names, counted as the problem counts them: the
+// order in which they were given decides nothing.
+Plan over_sorted(const Problem& problem, const std::function<Plan(const Problem& sorted)>& make);
 
 }  // namespace hoist::plan

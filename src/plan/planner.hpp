@@ -13,14 +13,17 @@
 namespace hoist::plan {
 
 struct SolveOptions {
-  std::uint32_t effort = 0;       // iterations of search; 0: the default
-  double time_limit_seconds = 0;  // 0: none; past it: Error(ABORTED)
+  std::uint32_t effort = 0;               // iterations of search; 0: the default
+  double time_limit_seconds = 0;          // 0: none; past it: Error(ABORTED)
+  std::function<void(Plan&)> found = {};  // for tests: called with what the search found, before it is checked
 };
 
-// A valid plan that is never slower than naive(). Throws Error(INFEASIBLE) with the smallest budget that would do.
+// A plan that passes check() and is never slower than naive(): should the search find another, which is a defect and
+// logged as an error, the naive plan. Throws Error(INFEASIBLE) with the smallest budget that would do.
 Plan solve(const Problem& problem, const SolveOptions& options = {});
 
-// The floor: what fits from the front stays, the rest is loaded just before its unit and dropped after.
+// The floor: what fits from the front stays, the rest is loaded just before its unit and dropped after. It passes
+// check(), too.
 Plan naive(const Problem& problem);
 
 struct Interval {  // one op or unit in the last simulated step, for timelines
@@ -48,8 +51,8 @@ struct SimulateOptions {
 // Runs the rules of execution. Throws Error(INVALID_PLAN) that names the op or unit and says why.
 Simulation simulate(const Problem& problem, const Plan& plan, const SimulateOptions& options = {});
 
-// Structure, digest and total order, then simulate(). Throws Error(INVALID_PLAN).
-void check(const Problem& problem, const Plan& plan);
+// Digest, homes and total order, then simulate(). Throws Error(INVALID_PLAN).
+Simulation check(const Problem& problem, const Plan& plan);
 
 struct Bound {
   double step_us = 0;      // the page's bound

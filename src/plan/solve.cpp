@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The solver: the naive floor, recipes, local search; always over items in the order of their names, so that the
-// order in which they were given decides nothing.
+// order in which they were given decides nothing. What it finds is checked as a stranger's plan is.
 #include <algorithm>
-#include <numeric>
+#include <cmath>
 
+#include "base/error.hpp"
+#include "base/log.hpp"
 #include "plan/naive.hpp"
 #include "plan/rearrange.hpp"
 #include "plan/recipe.hpp"
@@ -27,10 +29,11 @@ bool is_tight(const Model& model) {
   return 2 * most > model.arena;
 }
 
-Plan solve_sorted(const Problem& problem, const SolveOptions& options) {
+// The best plan found, the naive one among the candidates, whose time is `floor_us`.
+Plan solve_sorted(const Problem& problem, const SolveOptions& options, double& floor_us) {
   const Model model(problem);
   Workshop workshop(model, options);
-  workshop.try_plan(naive_plan(problem));
+  floor_us = workshop.try_plan(naive_plan(problem));
   if (!problem.cyclic) workshop.try_plan(naive_plan(problem, true));
   const double bound_us = page_bound(problem).step_us;
   // Work, not time: the same on every machine. A plan takes about a microsecond for each gap and unit.
@@ -51,19 +54,35 @@ Plan solve_sorted(const Problem& problem, const SolveOptions& options) {
   return plan;
 }
 
+// Throws Error(INVALID_PLAN) unless the plan passes check(), comes to what it predicts and is no slower than the floor.
+void require_sound(const Problem& problem, const Plan& plan, double floor_us) {
+  const double step_us = check(problem, plan).step_us;
+  if (std::abs(step_us - plan.predicted.step_us) > 1e-9 * step_us) {
+    fail(HOIST_ERROR_INVALID_PLAN,
+         text("a step of ", plan.predicted.step_us, " us is predicted, but by the rules it takes ", step_us));
+  }
+  if (plan.predicted.step_us > floor_us) {
+    fail(HOIST_ERROR_INVALID_PLAN, text("a step takes ", step_us, " us, the naive plan's ", floor_us));
+  }
+}
+
 }  // namespace
 
 Plan solve(const Problem& problem, const SolveOptions& options) {
   validate(problem);
   refuse_if_too_small(problem);
-  std::vector<std::uint32_t> order(problem.items.size());
-  std::iota(order.begin(), order.end(), 0U);
-  const auto by_name = [&](std::uint32_t a, std::uint32_t b) { return problem.items[a].name < problem.items[b].name; };
-  if (std::is_sorted(order.begin(), order.end(), by_name)) return solve_sorted(problem, options);
-  std::sort(order.begin(), order.end(), by_name);
-  Problem sorted = problem;
-  for (std::size_t i = 0; i < order.size(); ++i) sorted.items[i] = problem.items[order[i]];
-  return renumbered(solve_sorted(sorted, options), order);
+  try {
+    double floor_us = 0;
+    Plan plan = over_sorted(problem, [&](const Problem& sorted) { return solve_sorted(sorted, options, floor_us); });
+    if (options.found) options.found(plan);
+    require_sound(problem, plan, floor_us);
+    return plan;
+  } catch (const Error& error) {
+    if (error.code() != HOIST_ERROR_INVALID_PLAN) throw;
+    log(HOIST_LOG_ERROR, "the plan that was found for ", problem.units.size(), " units and ", problem.items.size(),
+        " items is not sound: ", error.what(), "; the naive plan takes its place; please report the problem");
+  }
+  return naive(problem);
 }
 
 }  // namespace hoist::plan

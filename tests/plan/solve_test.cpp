@@ -6,15 +6,18 @@
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
+#include <functional>
 
 #include "../../bench/plan/problems.hpp"
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "plan/agree.hpp"
 #include "plan/small_problems.hpp"
 
 namespace hoist::plan {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 bool all() { return std::getenv("HOIST_TEST_ALL") != nullptr; }
@@ -28,6 +31,18 @@ Error refusal(const Problem& problem, const SolveOptions& options = {}) {
   ADD_FAILURE() << "solved";
   return {HOIST_OK, ""};
 }
+
+// The errors that are logged while it lives.
+struct LogLines {
+  LogLines() { log_set(HOIST_LOG_ERROR, &LogLines::keep, this); }
+  ~LogLines() { log_set(HOIST_LOG_WARNING, nullptr, nullptr); }
+  LogLines(const LogLines&) = delete;
+  LogLines& operator=(const LogLines&) = delete;
+  static void keep(void* lines, hoist_log_level_t, const char* message) {
+    static_cast<LogLines*>(lines)->errors.emplace_back(message);
+  }
+  std::vector<std::string> errors;
+};
 
 Problem shuffled(Problem problem, std::uint32_t seed) {
   small::Random random(seed);
@@ -162,6 +177,52 @@ TEST(Solve, AnImpossibleBudgetNamesTheSmallestOne) {
   EXPECT_THAT(error.what(), HasSubstr("unit 0 (\"layers.0\")"));
   problem.budget_bytes = smallest;
   check(problem, solve(problem));
+}
+
+// A valid plan, but of a smaller budget.
+Plan slower_than_naive(const Problem& problem) {
+  Problem smaller = problem;
+  smaller.budget_bytes = smallest_budget(problem);
+  Plan plan = naive(smaller);
+  plan.problem_digest = problem_digest(problem);
+  check(problem, plan);
+  return plan;
+}
+
+// What a defect of the search could do to its plan: each is found by the check, told, and answered with the naive plan.
+TEST(Solve, WhatBreaksARuleGoesToNobody) {
+  const Problem problem = shuffled(problems::training(4, 0.4, 1), 3);
+  const auto first_of = [](Plan& plan, OpKind kind) {
+    return std::find_if(plan.ops.begin(), plan.ops.end(), [&](const Op& op) { return op.kind == kind; });
+  };
+  const std::vector<std::pair<const char*, std::function<void(Plan&)>>> defects = {
+      {"overlap, and unit",
+       [](Plan& plan) {
+         for (Place& home : plan.homes) home.offset = 0;
+       }},
+      {"homes: ", [](Plan& plan) { plan.homes.pop_back(); }},
+      {"not a place of the arena", [&](Plan& plan) { plan.homes[0].offset = problem.budget_bytes; }},
+      {"the plan is for problem", [](Plan& plan) { plan.problem_digest.back() ^= 1; }},
+      {"dirty", [&](Plan& plan) { plan.ops.erase(first_of(plan, OpKind::store)); }},
+      {"", [&](Plan& plan) { plan.ops.erase(first_of(plan, OpKind::drop)); }},
+      {"", [&](Plan& plan) { plan.ops.erase(first_of(plan, OpKind::load)); }},
+      {"", [&](Plan& plan) { first_of(plan, OpKind::load)->offset = problem.budget_bytes; }},
+      {"is predicted", [](Plan& plan) { plan.predicted.step_us *= 0.999; }},
+      {"the naive plan's", [&](Plan& plan) { plan = slower_than_naive(problem); }},
+  };
+  const std::string naive_json = plan_to_json(problem, naive(problem));
+  for (const auto& [words, spoil] : defects) {
+    const LogLines lines;
+    SolveOptions options;
+    options.found = spoil;
+    EXPECT_EQ(plan_to_json(problem, solve(problem, options)), naive_json) << words;
+    ASSERT_EQ(lines.errors.size(), 1U) << words;
+    EXPECT_THAT(lines.errors[0], AllOf(HasSubstr("not sound"), HasSubstr(words)));
+  }
+  const LogLines lines;
+  const Plan plan = solve(problem, {0, 0, [](Plan&) {}});
+  EXPECT_LT(plan.predicted.step_us, naive(problem).predicted.step_us);
+  EXPECT_TRUE(lines.errors.empty());
 }
 
 TEST(Solve, ATimeLimitOnlyAborts) {

@@ -15,7 +15,7 @@ namespace {
 
 plan::Mode core_mode(hoist_use_mode_t mode) {
   if (mode >= HOIST_USE_READ && mode <= HOIST_USE_READ_WRITE) return static_cast<plan::Mode>(mode);
-  fail(HOIST_ERROR_INVALID_ARGUMENT, text("mode is ", static_cast<int>(mode)), "give a hoist_use_mode_t");
+  fail(HOIST_ERROR_INVALID_ARGUMENT, text("mode is ", static_cast<int>(mode)), "give read, write or read-write");
 }
 
 plan::ItemClass core_class(hoist_tensor_class_t tensor_class) {
@@ -23,7 +23,7 @@ plan::ItemClass core_class(hoist_tensor_class_t tensor_class) {
     return static_cast<plan::ItemClass>(tensor_class);
   }
   fail(HOIST_ERROR_INVALID_ARGUMENT, text("tensor_class is ", static_cast<int>(tensor_class)),
-       "give a hoist_tensor_class_t");
+       "give weight, state or activation");
 }
 
 std::string name_of(const char* name) {

@@ -66,7 +66,7 @@ hoist_status_t hoist_stream_wait_event(hoist_stream_t* stream, hoist_event_t* ev
     Event& awaited = value_of(event, "event");
     check_same_device(target->device, awaited.device, "stream and event");
     if (!std::atomic_ref(awaited.recorded).load(std::memory_order_acquire)) {
-      fail(HOIST_ERROR_ORDER, "the event was never recorded", "call hoist_event_record first");
+      fail(HOIST_ERROR_ORDER, "the event was never recorded", "record it first");
     }
     target->device->stream_wait_event(target->handle.get(), awaited.handle);
   });
@@ -133,7 +133,7 @@ hoist_status_t hoist_event_wait(hoist_event_t* event) noexcept {
   return guarded("hoist_event_wait", [&] {
     Event& target = value_of(event, "event");
     if (!std::atomic_ref(target.recorded).load(std::memory_order_acquire)) {
-      fail(HOIST_ERROR_ORDER, "the event was never recorded", "call hoist_event_record first");
+      fail(HOIST_ERROR_ORDER, "the event was never recorded", "record it first");
     }
     target.device->event_wait(target.handle);
   });

@@ -49,7 +49,7 @@ typedef struct hoist_budget_options_t {
   size_t struct_size;          /**< sizeof(hoist_budget_options_t). */
   uint64_t budget_bytes;       /**< Device bytes for managed tensors and the largest workspace; 0: by share. */
   double budget_share;         /**< Share of the managed tensors' unique bytes, each rounded up to the device's
-                                    alignment (plus the largest workspace); 0: 1.0, so that everything stays. */
+                                    alignment (plus the largest workspace), at most 1; 0: 1.0, so that all stays. */
   uint64_t pinned_limit_bytes; /**< Most bytes of pinned host memory; 0: no limit. */
   uint32_t profile_steps;      /**< Steps measured between discovery and serving; 0: 7, so that one slow
                                     step does not decide the plan. */
@@ -109,7 +109,7 @@ HOIST_API void hoist_budget_destroy(hoist_budget_t* budget) HOIST_NOEXCEPT;
  * until the swap; a smaller one's is taken at the swap, when the old one's has gone. Before the first commit it is
  * noted, and checked then.
  * @param budget_bytes New budget; 0: use @p budget_share.
- * @param budget_share New share; exactly one of the two is 0.
+ * @param budget_share New share, at most 1; exactly one of the two is 0.
  * @return HOIST_OK; HOIST_ERROR_INFEASIBLE naming the smallest budget that would do; HOIST_ERROR_OUT_OF_MEMORY;
  *         HOIST_ERROR_INVALID_ARGUMENT for both, neither, or a share that cannot be; HOIST_ERROR_INVALID_STATE between
  *         a step's begin and end, or while suspended; HOIST_ERROR_DEVICE; HOIST_ERROR_BUSY.

@@ -57,8 +57,11 @@ double parse_share(std::string_view what, std::string_view value) {
   double number = 0;
   const bool percent = is_share(value);
   if (percent) rest.remove_suffix(1);
-  if (!take_number(rest, number) || !rest.empty() || !(number > 0)) bad(what, value, "give a share, such as 60%");
-  return percent ? number / 100 : number;
+  const double all = percent ? 100 : 1;
+  if (!take_number(rest, number) || !rest.empty() || !(number > 0) || number > all) {
+    bad(what, value, "give a share above 0 and up to 100%, which keeps everything; or bytes, such as 24GiB");
+  }
+  return number / all;
 }
 
 std::uint64_t parse_count(std::string_view what, std::string_view value, std::uint64_t most) {

@@ -12,7 +12,7 @@ std::uint64_t parse_bytes(std::string_view what, std::string_view text);
 
 // Whether the text is meant as a share: it ends in '%'.
 bool is_share(std::string_view text);
-// "60%" or "0.6" to 0.6; above 0. Throws Error(INVALID_ARGUMENT).
+// "60%" or "0.6" to 0.6; above 0, at most 1. Throws Error(INVALID_ARGUMENT).
 double parse_share(std::string_view what, std::string_view text);
 
 // Decimal, up to `most`. Throws Error(INVALID_ARGUMENT).

@@ -15,7 +15,7 @@ template <typename Value>
 void require_equal(const std::string& what, const Value& given, const Value& own) {
   if (given == own) return;
   fail(HOIST_ERROR_INVALID_ARGUMENT, text("the problem is not the manager's: ", what, " is ", given, " and not ", own),
-       "take the problem from hoist_manager_get_problem");
+       "take the problem from the manager");
 }
 
 void require_same_units(const plan::Problem& own, const plan::Problem& given) {
@@ -50,7 +50,7 @@ std::vector<std::uint32_t> match_items(const plan::Problem& own, const plan::Pro
     const plan::Item& item = given.items[index];
     if (to_own[index] == UINT32_MAX) {
       fail(HOIST_ERROR_INVALID_ARGUMENT, text("the problem is not the manager's: it has no item \"", item.name, "\""),
-           "take the problem from hoist_manager_get_problem");
+           "take the problem from the manager");
     }
     require_same_item(own.items[to_own[index]], item);
   }

@@ -197,10 +197,10 @@ void Budget::step_begin(void* stream) {
   recommit();
   if (phase_ == Phase::building || !executor_) {
     fail(HOIST_ERROR_INVALID_STATE, "a step begins before any unit has been committed",
-         "add units, then call hoist_manager_commit");
+         "add units, then commit the manager");
   }
   if (phase_ == Phase::suspended) {
-    fail(HOIST_ERROR_INVALID_STATE, "a step begins while the budget is suspended", "call hoist_manager_resume first");
+    fail(HOIST_ERROR_INVALID_STATE, "a step begins while the budget is suspended", "resume first");
   }
   for (const BudgetMember* member : members_) {
     if (member->committed()) continue;
@@ -223,7 +223,7 @@ void Budget::unit_begin(std::uint32_t unit, void* stream) {
   if (is_capturing()) return capture_unit_begin(unit);
   if (!executor_ || !executor_->in_step()) {
     fail(HOIST_ERROR_ORDER, text("unit \"", catalog_.units()[unit].name, "\" begins outside of a step"),
-         "call hoist_step_begin first");
+         "begin a step first");
   }
   if (executor_->open_unit() != no_index) {
     fail(HOIST_ERROR_ORDER,
@@ -289,11 +289,9 @@ void Budget::drain() {
 
 void Budget::suspend() {
   require_between_steps("a suspend");
-  if (phase_ == Phase::suspended)
-    fail(HOIST_ERROR_INVALID_STATE, "the budget is suspended already", "call hoist_manager_resume to go on");
+  if (phase_ == Phase::suspended) fail(HOIST_ERROR_INVALID_STATE, "the budget is suspended already", "resume to go on");
   if (phase_ == Phase::building) {
-    fail(HOIST_ERROR_INVALID_STATE, "nothing has been committed that could be suspended",
-         "call hoist_manager_commit first");
+    fail(HOIST_ERROR_INVALID_STATE, "nothing has been committed that could be suspended", "commit the manager first");
   }
   if (graphs_ && !in_slots()) require_replaceable({});
   const ReplaysPaused paused(*this);  // until the resume
@@ -305,7 +303,7 @@ void Budget::suspend() {
 
 void Budget::resume() {
   if (phase_ != Phase::suspended)
-    fail(HOIST_ERROR_INVALID_STATE, "the budget is not suspended", "only what hoist_manager_suspend ended resumes");
+    fail(HOIST_ERROR_INVALID_STATE, "the budget is not suspended", "only what has been suspended resumes");
   if (swapped_) {
     executor_->resume(make_arena(present_));
   } else if (pending_) {

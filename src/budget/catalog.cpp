@@ -129,7 +129,7 @@ void Catalog::check_transients(const std::vector<std::uint32_t>& order) const {
         fail(HOIST_ERROR_INVALID_ARGUMENT,
              text("transient tensor \"", items_[use.item].name, "\" is read by unit \"", units_[unit].name,
                   "\" before any unit has written it"),
-             "let an earlier unit use it with HOIST_USE_WRITE");
+             "let an earlier unit write it");
       }
       written[use.item] = true;
     }

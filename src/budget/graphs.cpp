@@ -33,12 +33,11 @@ void Budget::require_replaceable(const std::vector<std::uint32_t>& order) const 
     fail(HOIST_ERROR_INVALID_STATE,
          text("a captured graph holds addresses of the present plan, which tensors in an arena lose with it",
               options_.placement == Placement::slots ? text(" (", device_->name(), " maps no addresses)") : ""),
-         "place tensors in slots (placement=slots), or call hoist_replay_release when no such graph is launched any "
-         "more");
+         "place tensors in slots (placement=slots), or release the replays when no such graph is launched any more");
   }
   if (order == graphs_->program->order) return;
   fail(HOIST_ERROR_INVALID_STATE, "a captured graph runs units in another order than the new plan",
-       "call hoist_replay_release when no such graph is launched any more");
+       "release the replays when no such graph is launched any more");
 }
 
 void Budget::require_capturable() const {

@@ -66,7 +66,7 @@ void Budget::name_recorded() {
 // Where the file cannot be written the recording goes on.
 void Budget::trace_end(const char* path) {
   require_between_steps("a trace ends");
-  if (!recorder_) fail(HOIST_ERROR_INVALID_STATE, "no trace is being recorded", "call hoist_trace_begin first");
+  if (!recorder_) fail(HOIST_ERROR_INVALID_STATE, "no trace is being recorded", "begin a trace first");
   if (executor_) {
     collect_watched();
     name_recorded();
@@ -123,7 +123,7 @@ void Budget::timing_begin(std::size_t step_limit) {
 }
 
 void Budget::require_timing(const char* what) const {
-  if (!timing_) fail(HOIST_ERROR_INVALID_STATE, text(what, ", but no times are collected"), "call hoist_timing_begin");
+  if (!timing_) fail(HOIST_ERROR_INVALID_STATE, text(what, ", but no times are collected"), "begin timing first");
 }
 
 // A step whose end has not been reached, or that a copy in flight belongs to, is not known yet.

@@ -81,7 +81,7 @@ void Sequence::refuse_token(std::uint64_t given) {
 void Sequence::require_due(std::uint32_t effect, std::uint64_t given) {
   if (effect >= count()) {
     fail(HOIST_ERROR_NOT_FOUND, text("effect is ", effect, ", but \"", name_, "\" has ", count(), " effects"),
-         "give what hoist_effect_register has given out");
+         "give the number that it got when it was added to the sequence");
   }
   require_open();
   if (effect != due_) {

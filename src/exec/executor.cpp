@@ -324,7 +324,7 @@ void Executor::check_trust() {
     fail(HOIST_ERROR_CORRUPT,
          text("tensor \"", state.name,
               "\" on the device differed from its host copy, though no unit that writes it has run"),
-         "say HOIST_USE_READ_WRITE for the unit that writes it; its bytes are loaded again from the host copy");
+         "say read-write for the unit that writes it; its bytes are loaded again from the host copy");
   }
 }
 

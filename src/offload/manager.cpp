@@ -66,7 +66,7 @@ void Manager::renumber(const std::vector<std::uint32_t>& units, const std::vecto
 
 void Manager::require_building(const char* what) const {
   if (!committed_) return;
-  fail(HOIST_ERROR_INVALID_STATE, text(what, " after the commit"), "add everything before hoist_manager_commit");
+  fail(HOIST_ERROR_INVALID_STATE, text(what, " after the commit"), "add everything before it");
 }
 
 const Manager::Unit& Manager::unit_at(std::uint32_t unit) const {
@@ -102,7 +102,7 @@ void Manager::set_workspace(std::uint32_t unit, std::uint64_t bytes) {
 void Manager::require_new_name(const std::string& name) const {
   if (tensor_names_.count(name) == 0) return;
   fail(HOIST_ERROR_ALREADY_EXISTS, text("tensor \"", name, "\" has been added already"),
-       "for a tensor that several units use, add it once and call hoist_manager_add_use");
+       "for a tensor that several units use, add it once, and a use for each unit more");
 }
 
 std::uint32_t Manager::add_tensor(std::uint32_t unit, TensorSpec spec) {
@@ -133,7 +133,7 @@ void Manager::add_use(std::uint32_t unit, std::uint32_t tensor, plan::Mode mode)
   const Tensor& what = tensor_at(tensor);
   if (budget_->catalog().uses(in.id, what.item)) {
     fail(HOIST_ERROR_ALREADY_EXISTS, text("unit \"", in.name, "\" uses tensor \"", what.spec.name, "\" already"),
-         "say HOIST_USE_READ_WRITE when adding the first use");
+         "say read-write when adding the first use");
   }
   budget_->catalog().add_use(in.id, what.item, mode);
   units_[unit].views.push_back({nullptr, what.spec.bytes, tensor, public_mode(mode)});

@@ -124,6 +124,13 @@ def test_words_of_a_status(declaration, tmp_path):
           f"include/hoist/unit.h:{line}: hoist_unit_add returns a status and says no @return")
 
 
+def test_words_of_the_library(tmp_path):
+    where = '// call hoist_unit_add\nguarded("hoist_unit_add");\n'
+    holds("words", contract_tree(tmp_path, **{"src__unit__unit.cpp": where, "capi__unit.cpp": where}))
+    fails("words", tree(tmp_path, **{"capi__unit.cpp": where + 'fail("call hoist_unit_add first");\n'}),
+          "capi/unit.cpp:3: a text names hoist_unit_add")
+
+
 @pytest.mark.parametrize("old, new, expected", [
     ("hoist_unit_add", "hoist_unit_frobnicate", "hoist_unit_frobnicate is not hoist_<noun>_<verb>"),
     ("hoist_unit_add", "hoist_add", "hoist_add is not"),

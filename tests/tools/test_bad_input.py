@@ -108,6 +108,7 @@ def test_names_cannot_break_the_line(program, tmp_path):
     (["--budgt", "40%"], ["--budgt", "'--budget'"]),
     (["--budget", "40x"], ["40x"]),
     (["--budget", "-5%"], ["-5%"]),
+    (["--budget", "200%"], ["'200%'", "100%"]),
     (["--budget", "0"], ["0"]),
     (["--budget", "40%", "--steps", "0"], ["--steps"]),
     (["--budget", "40%", "--compute-us", "-1"], ["--compute-us"]),

@@ -138,17 +138,22 @@ def test_one_budget_for_two_models(offload):
 
 def test_plans_are_saved_and_loaded(offload, tmp_path):
     model = offload(Stack())
-    for _ in range(ht.manager(model).steps_before_serving + 1):
+    for left in range(ht.manager(model).steps_before_serving + 1, 0, -1):
+        with pytest.raises(RuntimeError, match=rf"serves no plan of measured times \(run {left} more steps first\)"):
+            ht.save_plan(model, tmp_path / "plan.json")
         model(ids())
+    assert not list(tmp_path.iterdir())
     ht.save_plan(model, tmp_path / "plan.json")
     saved = ht.manager(model).native.plan().json()
     again = Stack()
     want = again(ids())
     offload(again, plan=tmp_path / "plan.json")
     manager = ht.manager(again)
-    for _ in range(manager.steps_before_serving):
-        assert torch.equal(again(ids()), want)
+    assert (manager.steps_before_serving, manager.replan_status.state) == (1, "warming")  # a step shows the order
     assert torch.equal(again(ids()), want)
+    assert (manager.steps_before_serving, manager.replan_status.state) == (0, "measuring")
+    assert torch.equal(again(ids()), want)
+    assert manager.phase == hoist.Phase.SERVING and manager.replan_status.applied
     assert manager.native.plan().json() == saved
     other = Stack(blocks=5)
     with pytest.raises(ValueError, match="another model"):

@@ -90,5 +90,6 @@ void bind_plan(py::module_& module);
 void bind_replay(py::module_& module);
 void bind_checkpoint(py::module_& module);
 void bind_effect(py::module_& module);
+void bind_repr(py::module_& module);
 
 }  // namespace hoist_python

@@ -23,4 +23,5 @@ PYBIND11_MODULE(_hoist, module) {
   bind_replay(module);
   bind_checkpoint(module);
   bind_effect(module);
+  bind_repr(module);
 }

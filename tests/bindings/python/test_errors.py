@@ -37,6 +37,21 @@ def test_an_unknown_option_names_the_nearest():
         hoist.Budget(hoist.Device("host:0"), profile_step=1)
 
 
+def test_a_share_above_all_is_refused(ring):
+    with pytest.raises(hoist.InvalidArgumentError, match="option budget is '200%'.*up to 100%"):
+        hoist.Budget(ring.device, budget="200%")
+    with pytest.raises(hoist.InvalidArgumentError, match="budget_share is 1.00000001 .*up to 1"):
+        ring.budget.set_share(1.00000001)
+
+
+def test_hints_name_no_calls_of_another_language(ring):
+    manager = hoist.Manager(ring.device, hoist.Budget(ring.device))
+    with pytest.raises(hoist.InvalidStateError) as caught:
+        with manager.step(ring.stream):
+            pass
+    assert caught.value.hint == "add units, then commit the manager"
+
+
 def test_errors_survive_pickling():
     error = hoist.BusyError(8, "HOIST_ERROR_BUSY", "message", "where", "hint")
     again = pickle.loads(pickle.dumps(error))

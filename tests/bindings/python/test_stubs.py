@@ -56,6 +56,20 @@ def test_the_same_parameters():
             assert set(given) - {"self"} == set(arguments) - {"self"}, f"{node.name}.{name}: {first}"
 
 
+def test_objects_that_are_facts_alone_say_them(ring):
+    facts = set()
+    for node in STUB.body:
+        if isinstance(node, ast.ClassDef) and node.body and all(
+                isinstance(part, ast.FunctionDef) and part.decorator_list for part in node.body):
+            facts.add(node.name)
+            assert getattr(_hoist, node.name).__repr__ is not object.__repr__, node.name
+    assert {"BudgetStatus", "CheckpointTensor", "TensorInfo", "UnitTiming"} <= facts
+    assert repr(ring.manager.query()).startswith("BudgetStatus(phase=<Phase.DISCOVERY: 1>, unit_count=4, tensor_count=4, ")
+    assert repr(ring.manager.info(0)) == ("TensorInfo(name='w0', bytes=8192, version=0, on_device=False, "
+                                          "host_current=True, flags=<TensorFlags.COPY: 1>, "
+                                          "tensor_class=<TensorClass.WEIGHT: 0>)")
+
+
 def test_everything_is_documented():
     for name in public(vars(_hoist)):
         thing = getattr(_hoist, name)

@@ -56,10 +56,11 @@ TEST(Parse, Bytes) {
 TEST(Parse, SharesCountsNumbersSwitches) {
   EXPECT_DOUBLE_EQ(0.6, parse_share("x", "60%"));
   EXPECT_DOUBLE_EQ(0.6, parse_share("x", "0.6"));
+  EXPECT_EQ(1, parse_share("x", "100%"));
   EXPECT_TRUE(is_share("60%"));
   EXPECT_FALSE(is_share("60"));
-  for (const char* bad : {"", "%", "0", "-5%", "60%%", "60 %", "inf"}) {
-    EXPECT_NE("not refused", refusal([&] { parse_share("x", bad); })) << bad;
+  for (const char* bad : {"", "%", "0", "-5%", "60%%", "60 %", "inf", "200%", "100.1%", "2", "1e3"}) {
+    EXPECT_NE(std::string::npos, refusal([&] { parse_share("the share", bad); }).find("the share is '")) << bad;
   }
   EXPECT_EQ(7u, parse_count("x", "7", 7));
   EXPECT_NE(std::string::npos, refusal([] { parse_count("x", "8", 7); }).find("from 0 to 7"));

@@ -13,7 +13,7 @@ ROOM = 0.9  # of free device memory, for a first plan that keeps everything
 
 
 def _is_share(budget) -> bool:
-    return isinstance(budget, str) and budget.rstrip().endswith("%")
+    return isinstance(budget, str) and budget.endswith("%")
 
 
 class ModelBudget:
@@ -58,9 +58,9 @@ class ModelBudget:
         """A budget as offload takes it."""
         if budget is None:
             return self.find(manager)
+        wanted = hoist.Budget(self._device, budget=str(budget)).query().budget_bytes  # refuses what is no budget
         if _is_share(budget):
-            return self.native.set_share(float(budget.rstrip().rstrip("%")) / 100)
-        wanted = hoist.Budget(self._device, budget=str(budget)).query().budget_bytes
+            return self.native.set_share(float(budget.removesuffix("%")) / 100)
         try:
             self.native.set_bytes(self._streamed(wanted))
         except hoist.errors.InfeasibleError as error:

@@ -83,8 +83,10 @@ class ModelManager:
 
     @property
     def steps_before_serving(self) -> int:
-        """Steps to run until the plan is one of measured times; 0 once it is."""
-        return self.native.query().steps_before_serving + int(self.discovers())
+        """Steps to run until a plan of measured times, or that of plan=, is served; 0: it is, or the next step's begin
+        swaps it in."""
+        left = 1 if self.replan.has_saved() else self.native.query().steps_before_serving  # one shows the order
+        return left + int(self.discovers())
 
     def request_replan(self, warm: int = 0, measure: int = 0) -> int:
         """Asks for a new plan of what has been measured; gives the steps to run until one runs by it, itself included.

@@ -12,8 +12,8 @@ import hoist
 
 @dataclass(frozen=True)
 class ReplanStatus:
-    """state: "idle" before any request, "warming" and "measuring" while steps are run for one or its plan waits for the
-    next step, then "done" or "failed"; can_request: whether a plan could be made now; applied: None before the first
+    """state: "idle" before any request, that of plan= included, "warming" and "measuring" while steps are run for one or
+    its plan waits for the next step, then "done" or "failed"; can_request: whether a plan could be made now; applied: None before the first
     one's end, then whether the last one was; reason: why not; replay_generation: replays of captured steps so far."""
 
     state: str
@@ -38,6 +38,10 @@ class Replan:
         """Serves a saved plan from the step on at which the order of units is known."""
         self._saved = (problem, plan)
         self._manager.after_steps(self._adopt_if_known)
+
+    def has_saved(self) -> bool:
+        """Whether a saved plan waits for the order of units."""
+        return self._saved is not None
 
     def request(self, warm: int, measure: int) -> int:
         self._manager.settle()
@@ -72,6 +76,7 @@ class Replan:
         (problem, plan), self._saved = self._saved, None
         try:
             self._manager.native.replan(problem, plan)
+            self._asked = True
         except hoist.Error as error:
             self._failed(f"the saved plan is not served: {error}", str(error))
         return True
@@ -96,6 +101,8 @@ class Replan:
         failed = bool(self._failure) or now.state == hoist.ReplanState.FAILED
         if self._due is not None:
             state = "warming" if self._manager.native.query().steps < self._due[0] else "measuring"
+        elif self.has_saved():
+            state = "warming"
         elif now.state == hoist.ReplanState.PENDING:
             state = "measuring"
         elif failed:

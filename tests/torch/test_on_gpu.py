@@ -4,6 +4,8 @@
 Skipped without a GPU; the rest of hoist.torch is tested on the host device.
 """
 
+import copy
+
 import pytest
 import torch
 from torch import nn
@@ -209,3 +211,24 @@ def test_errors_and_lists(on_gpu):
         model(x.cuda())
     manager.resume()
     assert torch.equal(model(x.cuda()), want)
+
+
+def test_a_language_model_generates(on_gpu):
+    """What transformers makes, the cache and the ids, comes to the device that the model tells."""
+    transformers = pytest.importorskip("transformers")
+    config = transformers.LlamaConfig(hidden_size=256, intermediate_size=512, num_hidden_layers=4, num_attention_heads=4,
+                                      num_key_value_heads=2, vocab_size=512)
+    torch.manual_seed(0)
+    model = transformers.LlamaForCausalLM(config).eval()
+    resident = copy.deepcopy(model).cuda()
+    prompt = ids(1, 16)
+
+    def generate(model):
+        return model.generate(prompt, max_new_tokens=6, min_new_tokens=6, do_sample=False, pad_token_id=0)
+
+    want = generate(resident)
+    on_gpu(model, "50%")
+    assert model.device == model.model.device == resident.device
+    for _ in range(4):
+        assert torch.equal(generate(model), want)
+    assert ht.manager(model).steps_before_serving == 0

@@ -172,3 +172,30 @@ def test_conversions_are_told(offload):
     model = offload(Stack())
     with pytest.warns(UserWarning, match="streams and stays torch.float32"):
         model.blocks[0].half()
+
+
+class Told(nn.Module):
+    """Tells a device as the base classes of transformers and diffusers do, here one that no budget is on."""
+
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    @property
+    def device(self):
+        return torch.device("meta")
+
+    def forward(self, x):
+        return self.inner(x)
+
+
+@pytest.mark.parametrize("manual", [False, True])
+def test_a_model_tells_the_device_that_it_computes_on(offload, manual):
+    model = Told(Told(Stack()))
+    want = model(ids())
+    offload(model, manual=manual)
+    assert model.device == model.inner.device == ht.manager(model).device
+    if not manual:
+        check(model, ids(), want=want, steps=3)
+    ht.manager(model).release()
+    assert model.device == model.inner.device == torch.device("meta") and type(model) is Told

@@ -12,8 +12,9 @@ import warnings
 import torch
 from torch import nn
 
-MARKS = ("_hoist_unit", "_hoist_index", "_hoist_run", "_hoist_root", "_hoist_forward", "_hoist_manual")
-WITH_FORWARD = ("unit", "root")  # roles; "part" is any module of a model whose units are given by hand
+MARKS = ("_hoist_unit", "_hoist_index", "_hoist_run", "_hoist_root", "_hoist_forward", "_hoist_manual", "_hoist_device")
+# Roles; "part" is any module of a model whose units are given by hand, "placed" one that tells its device.
+WITH_FORWARD = ("unit", "root")
 _classes: dict[tuple, type] = {}
 
 
@@ -132,6 +133,8 @@ def _class(base: type, names: tuple[str, ...], role: str, of_instance: bool) -> 
             body["_apply"] = _apply
             if issubclass(base, nn.RNNBase):
                 body["_flat_weights"] = _flat_weights()
+        if role == "placed":
+            body["device"] = property(lambda module: module._hoist_device)
         if names or role in ("unit", "part"):
             body["named_parameters"] = _named_parameters
         if role in WITH_FORWARD:
@@ -147,6 +150,16 @@ def put_on(module: nn.Module, names: tuple[str, ...] = (), role: str = "") -> No
     if of_instance:
         module.__dict__["_hoist_forward"] = module.__dict__.pop("forward")
     module.__class__ = _class(type(module), names, role, of_instance)
+
+
+def show_device(model: nn.Module, device: torch.device) -> None:
+    """Modules that tell their device, as those of transformers and diffusers do, name the one that they compute on.
+
+    Theirs is their first parameter's, which lies on the host while it is out; inputs would be sent there."""
+    for module in list(model.modules()):
+        if isinstance(getattr(type(module), "device", None), property) and "_hoist_device" not in module.__dict__:
+            module.__dict__["_hoist_device"] = device
+            put_on(module, role="placed")
 
 
 def take_off(module: nn.Module) -> None:

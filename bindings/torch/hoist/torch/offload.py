@@ -124,6 +124,7 @@ def _discover_by_hand(whole: ModelManager, include, excluded, wanted: Wanted) ->
     whole.manual.watch(whole.model)
     whole.model.__dict__["_hoist_root"] = whole
     hooks.put_on(whole.model, role="root")
+    hooks.show_device(whole.model, whole.device)
     paths = {id(module): name for name, module in whole.model.named_modules()}
 
     def finish(found: dict[str, list]) -> None:
@@ -244,4 +245,5 @@ def _install(whole: ModelManager) -> None:
         hooks.put_on(unit.module, role="unit")
     whole.model.__dict__["_hoist_root"] = whole
     hooks.put_on(whole.model, role="root")
+    hooks.show_device(whole.model, whole.device)
 

@@ -23,7 +23,7 @@ def run(monkeypatch, capsys, *arguments):
 
 
 def test_a_config_is_streamed_and_traced(monkeypatch, capsys, tmp_path):
-    code, out = run(monkeypatch, capsys, "--model", PYTHON / "tiny_decoder.json", "--tokens", 6, "--prompt-tokens", 12,
+    code, out = run(monkeypatch, capsys, "--model", PYTHON / "tiny_decoder.json", "--tokens", 6, "--prompt-tokens", 12, "--attention", "eager",
                     "--trace", tmp_path / "trace.json")
     assert code == 0 and "6 tokens and their logits: equal to the bit" in out
     assert "streamed, 50%" in out and " 0.000 GB moved a step" not in out

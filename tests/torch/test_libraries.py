@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What other libraries make of a model: torchao's quantized tensors, peft's adapters. Each is skipped where it is not
-installed: `pip install torchao peft` beside the environment, and its folder on PYTHONPATH."""
+"""What other libraries make of a model: torchao's quantized tensors, peft's adapters."""
 
 import copy
 
+import peft
 import pytest
 import torch
+import transformers
 from torch._dynamo.utils import counters
+from torchao import quantization
 
 import hoist.torch as ht
 from models import Stack, ids
 
 
 def quantized(config):
-    quantization = pytest.importorskip("torchao.quantization", reason="torchao is not installed")
     torch.manual_seed(0)
     model = Stack(width=64, blocks=3).eval().requires_grad_(False)
     quantization.quantize_(model, getattr(quantization, config)())
@@ -44,9 +45,6 @@ def test_quantized_tensors_of_torchao(offload, config):
 
 
 def test_adapters_of_peft(offload):
-    peft = pytest.importorskip("peft", reason="peft is not installed")
-    transformers = pytest.importorskip("transformers")
-
     def make():
         torch.manual_seed(0)
         model = transformers.LlamaForCausalLM(transformers.LlamaConfig(

@@ -19,7 +19,7 @@ def commands(root: Path, build: Path) -> dict[Path, str]:
     """Sources of ours with the command that compiles each."""
     database = build / "compile_commands.json"
     if not database.is_file():
-        sys.exit(f"{database} is not there: ./dev build makes it")
+        sys.exit(f"{database} is not there: ./dev build all makes it")
     found = {}
     for entry in json.loads(database.read_text()):
         path = Path(entry["file"])

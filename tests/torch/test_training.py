@@ -163,7 +163,7 @@ def test_a_backward_that_raises_leaves_no_unit_open(offload):
 def test_a_forward_without_gradients_leaves_no_step_open(offload):
     model = offload(Stack().requires_grad_(False))
     model(ids())
-    assert not ht.manager(model).backward.expected
+    assert not ht.manager(model).awaits_backward()
 
 
 @pytest.mark.parametrize("grad", [False, True])

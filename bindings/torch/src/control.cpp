@@ -52,6 +52,33 @@ HOIST_TORCH_API int hoist_torch_settle(std::int64_t key) {
   return guarded([&] { hoist_torch::find_model(key)->settle(); });
 }
 
+HOIST_TORCH_API std::uint64_t hoist_torch_thread() { return hoist_torch::this_thread(); }
+
+HOIST_TORCH_API int hoist_torch_step(std::int64_t key, std::uint64_t* out_step) {
+  return guarded([&] { *out_step = hoist_torch::find_model(key)->step(); });
+}
+
+HOIST_TORCH_API int hoist_torch_forward_end(std::int64_t key) {
+  return guarded([&] { static_cast<void>(hoist_torch::find_model(key)->forward_end()); });
+}
+
+HOIST_TORCH_API int hoist_torch_backward_begin(std::int64_t key, std::uint64_t step, std::uint64_t asker,
+                                               std::uint64_t* out_step) {
+  return guarded([&] { *out_step = hoist_torch::find_model(key)->backward_begin(step, asker); });
+}
+
+HOIST_TORCH_API int hoist_torch_backward_end(std::int64_t key, std::uint64_t step, int failed) {
+  return guarded([&] { hoist_torch::find_model(key)->backward_end(step, failed != 0); });
+}
+
+HOIST_TORCH_API int hoist_torch_drop(std::int64_t key, std::uint64_t step) {
+  return guarded([&] { hoist_torch::find_model(key)->drop(step); });
+}
+
+HOIST_TORCH_API int hoist_torch_awaits_backward(std::int64_t key, int* out_awaits) {
+  return guarded([&] { *out_awaits = hoist_torch::find_model(key)->awaits_backward() ? 1 : 0; });
+}
+
 HOIST_TORCH_API int hoist_torch_forget_tensors(std::int64_t key) {
   return guarded([&] { hoist_torch::find_model(key)->forget_tensors(); });
 }

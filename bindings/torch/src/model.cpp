@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model.hpp"
 
-#include <chrono>
 #include <shared_mutex>
 #include <stdexcept>
 #include <unordered_map>
@@ -9,8 +8,6 @@
 
 namespace hoist_torch {
 namespace {
-
-constexpr auto patience = std::chrono::seconds(60);
 
 // Sizes up to the next power of two are alike. Never 0.
 std::uint64_t bucket_of(const Tensor& tensor) {
@@ -46,34 +43,26 @@ Model::Unit& Model::at(hoist_unit_t unit) {
 // may not be its input.
 Tensor Model::token() { return *tokens_[counters_.tokens++ % 2]; }
 
-// A step that this thread has left by an exception is given up first.
-void Model::take() {
-  std::unique_lock lock(mutex_);
-  const auto mine = [&] { return !taken_ || owner_ == std::this_thread::get_id(); };
-  if (!ended_.wait_for(lock, patience, mine)) {
-    throw std::runtime_error(
-        "hoist.torch: another thread has been inside a step of this model for 60 s (wait for it, "
-        "or give each thread a model)");
+void Model::take() { end_left(turn_.take()); }
+
+void Model::end_left(Left left) {
+  try {
+    if (left == Left::waiting) finish();
+    if (left == Left::broken) give_up();
+  } catch (...) {
+    turn_.leave();
+    throw;
   }
-  taken_ = true;
-  owner_ = std::this_thread::get_id();
-  lock.unlock();
-  if (std::exchange(begun_, false)) awaits_backward_ ? finish() : give_up();
 }
 
 void Model::finish() {
-  awaits_backward_ = false;
   hoist::check(hoist_step_end(manager_, streams_.current()));
   count_for_wake();
 }
 
 void Model::settle() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!begun_ || (!awaits_backward_ && owner_ != std::this_thread::get_id())) return;
-  }
-  awaits_backward_ ? finish() : give_up();
-  leave();
+  take();
+  turn_.leave();
 }
 
 hoist_status_t Model::abort_step() {
@@ -88,12 +77,6 @@ void Model::give_up() {
   if (status != HOIST_ERROR_ORDER) hoist::check(status);  // which says that no step is open
 }
 
-void Model::leave() noexcept {
-  const std::lock_guard lock(mutex_);
-  begun_ = taken_ = awaits_backward_ = false;
-  ended_.notify_one();
-}
-
 // A plan for the other shapes may be asked for here: no step is open.
 void Model::see_bucket(const Tensor& anchor) {
   const std::uint64_t bucket = bucket_of(anchor);
@@ -106,36 +89,34 @@ void Model::count_for_wake() {
 }
 
 Tensor Model::step_begin(const Tensor& anchor) {
-  take();
-  return begin(&anchor);
+  if (turn_.nest()) return token();
+  if (!turn_.taken()) take();
+  begin(&anchor);
+  return token();
 }
 
 // Without an anchor it is not seen what shapes the step is of.
-Tensor Model::begin(const Tensor* anchor) {
+void Model::begin(const Tensor* anchor) {
   try {
     if (watches_buckets_ && anchor != nullptr) see_bucket(*anchor);
     hoist::check(hoist_step_begin(manager_, streams_.current()));
   } catch (...) {
-    leave();
+    turn_.leave();
     throw;
   }
-  begun_ = true;
+  turn_.begin();
   ++counters_.steps;
-  return token();
 }
 
 void Model::abort() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!taken_) return;
-  }
+  if (!turn_.is_mine()) return;
   try {
-    if (begun_) give_up();
+    if (turn_.begun()) give_up();
   } catch (...) {
-    leave();
+    turn_.leave();
     throw;
   }
-  leave();
+  turn_.leave();
 }
 
 std::vector<Tensor> Model::fetch(hoist_unit_t index) {
@@ -191,16 +172,20 @@ Tensor Model::unit_end(hoist_unit_t index) {
 }
 
 Tensor Model::step_end() {
+  if (!turn_.end_nested()) end();
+  return token();
+}
+
+void Model::end() {
   try {
     hoist::check(hoist_step_end(manager_, streams_.current()));
   } catch (...) {
     static_cast<void>(abort_step() == HOIST_OK);
-    leave();
+    turn_.leave();
     throw;
   }
   count_for_wake();
-  leave();
-  return token();
+  turn_.leave();
 }
 
 hoist_stream_t* Model::capture_begin() {
@@ -218,15 +203,36 @@ hoist_graph_t* Model::capture_end() {
 }
 
 Tensor Model::forward_end() {
-  awaits_backward_ = begun_;
+  if (!turn_.end_nested()) turn_.await_backward();
   return token();
 }
 
-Tensor Model::backward_begin() {
-  awaits_backward_ = false;
-  if (begun_) return token();
-  take();
-  return begin(nullptr);
+Tensor Model::mark() {
+  struct Mark {
+    std::array<std::uint64_t, 2> facts;  // read as signed ones: they are small
+    std::weak_ptr<Model> model;
+    ~Mark() {
+      if (const auto open = model.lock()) open->drop(facts[0]);
+    }
+  };
+  std::shared_ptr<Mark> mark(new Mark{{turn_.step(), this_thread()}, weak_from_this()});  // its end is to come once
+  void* data = mark->facts.data();
+  return over(data, {0, 0, aoti_torch_dtype_int64(), {2}, {1}}, {aoti_torch_device_type_cpu(), -1}, std::move(mark));
+}
+
+std::uint64_t Model::backward_begin(std::uint64_t step, std::uint64_t asker) {
+  const Turn::Joined joined = turn_.go_back(step, asker);
+  if (!joined.begins) return joined.step;
+  end_left(joined.left);
+  begin(nullptr);
+  return turn_.step();
+}
+
+void Model::backward_end(std::uint64_t step, bool failed) {
+  if (!turn_.end_backward(step, failed)) return;
+  if (!turn_.failed()) return end();
+  give_up();
+  turn_.leave();
 }
 
 void Model::forget_tensors() {

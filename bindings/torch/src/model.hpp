@@ -3,16 +3,14 @@
 #pragma once
 
 #include <array>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "hoist/hoist.hpp"
 #include "streams.hpp"
 #include "tensors.hpp"
+#include "turn.hpp"
 
 namespace hoist_torch {
 
@@ -36,17 +34,24 @@ class Model : public std::enable_shared_from_this<Model> {
 
   void add_leaf(hoist_unit_t unit, hoist_tensor_t tensor, Leaf leaf);
 
-  // A step is one thread's, from take or step_begin to step_end or abort. Another thread waits until it is over.
+  // A step is one thread's, from take or step_begin to the end; another thread waits until it is over, see turn.hpp.
   void take();
   Tensor step_begin(const Tensor& anchor);
   std::vector<Tensor> fetch(hoist_unit_t unit);
   Tensor unit_end(hoist_unit_t unit);
   Tensor step_end();
-  // The forward of a compiled graph is over, and its step goes on in the backward: until that has ended, or until the
-  // next step where it never comes.
+  // The forward is over, and its step goes on in the backward, or until the next step where that never comes.
   Tensor forward_end();
-  Tensor backward_begin();
-  // Between steps: ends one that waits for its backward, and gives one up that a graph has left by an exception.
+  // What a forward hands to its backward: the numbers of its step and its thread. Where all copies of it are gone
+  // nobody waits for that.
+  Tensor mark();
+  // Gives the number of the step that the backward is part of.
+  std::uint64_t backward_begin(std::uint64_t step, std::uint64_t asker);
+  void backward_end(std::uint64_t step, bool failed);
+  void drop(std::uint64_t step) { turn_.drop(step); }
+  [[nodiscard]] std::uint64_t step() const { return turn_.step(); }
+  [[nodiscard]] bool awaits_backward() { return turn_.awaits_backward(); }
+  // Between steps: ends one that waits for its backward, and gives one up that an exception has left.
   void settle();
   void abort();
   void forget_tensors();
@@ -80,9 +85,10 @@ class Model : public std::enable_shared_from_this<Model> {
   void give_up();
   void see_bucket(const Tensor& anchor);
   void count_for_wake();
-  Tensor begin(const Tensor* anchor);
+  void begin(const Tensor* anchor);
+  void end();
+  void end_left(Left left);
   void finish();
-  void leave() noexcept;
 
   hoist_manager_t* manager_;
   Place place_;
@@ -96,12 +102,7 @@ class Model : public std::enable_shared_from_this<Model> {
   bool watches_buckets_ = false;
   std::uint64_t bucket_ = 0;
 
-  std::mutex mutex_;  // guards taken_ and owner_
-  std::condition_variable ended_;
-  bool taken_ = false;
-  bool begun_ = false;
-  bool awaits_backward_ = false;
-  std::thread::id owner_;
+  Turn turn_;
 };
 
 // Models by the number that graphs carry.

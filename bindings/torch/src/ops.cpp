@@ -48,9 +48,9 @@ Tensor forward_end(std::vector<Tensor> leaving, Tensor token, std::int64_t model
   return noting([&] { return find_model(model)->forward_end(); });
 }
 
-Tensor backward_begin(Tensor anchor, std::int64_t model) {
-  static_cast<void>(anchor);
-  return noting([&] { return find_model(model)->backward_begin(); });
+Tensor step_mark(Tensor token, std::int64_t model) {
+  static_cast<void>(token);
+  return noting([&] { return find_model(model)->mark(); });
 }
 
 void add_all(torch::stable::detail::StableLibrary& library) {
@@ -61,7 +61,7 @@ void add_all(torch::stable::detail::StableLibrary& library) {
   library.impl("step_next", TORCH_BOX(&step_next));
   library.impl("fetch_trained", TORCH_BOX(&fetch_trained));
   library.impl("forward_end", TORCH_BOX(&forward_end));
-  library.impl("backward_begin", TORCH_BOX(&backward_begin));
+  library.impl("step_mark", TORCH_BOX(&step_mark));
 }
 
 }  // namespace
@@ -74,7 +74,8 @@ STABLE_TORCH_LIBRARY_FRAGMENT(hoist, library) {
   library.def("step_next(Tensor anchor, Tensor after, int model) -> Tensor");
   library.def("fetch_trained(Tensor anchor, Tensor token, Tensor[] parameters, int model, int unit) -> Tensor[]");
   library.def("forward_end(Tensor[] leaving, Tensor token, int model) -> Tensor");
-  library.def("backward_begin(Tensor anchor, int model) -> Tensor");
+  library.def("step_mark(Tensor token, int model) -> Tensor");
+  library.def("backward_begin(Tensor anchor, Tensor mark, int model) -> Tensor");  // in Python: see native.py
 }
 
 STABLE_TORCH_LIBRARY_IMPL(hoist, CPU, library) { add_all(library); }

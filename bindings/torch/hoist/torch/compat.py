@@ -82,7 +82,13 @@ def register_ordered(op: torch._ops.OpOverload):
 
 
 def queue_after_backward(function) -> None:
+    """Calls the function when the backward is over in which this is called, and drops it where that raises."""
     torch.autograd.Variable._execution_engine.queue_callback(function)
+
+
+def backward_number() -> int:
+    """A number for the backward that this thread runs a part of; -1 outside of any."""
+    return torch._C._current_graph_task_id()
 
 
 # --- inductor: how the ops are lowered, and a pass over its graphs (see compile.py) ---
@@ -170,6 +176,11 @@ def partition(joint, inputs, **kwargs):
 def only_in_forward(node: torch.fx.Node) -> None:
     node.meta["partitioner_tag"] = "must_be_in_forward"
     must_save(node)
+
+
+def is_tangent(node: torch.fx.Node) -> bool:
+    """Whether an input of a joint graph is a gradient that comes in."""
+    return "tangents" in str(node.target)
 
 
 def must_save(node: torch.fx.Node) -> None:

@@ -14,7 +14,7 @@ def require_capturable(manager) -> None:
     if torch.is_grad_enabled():
         refuse_gradients()
     require_serving(manager)
-    if manager.backward.expected:
+    if manager.awaits_backward():
         raise RuntimeError("hoist.torch: a forward with gradients has left its step open, which the capture would have to "
                            "end (call manager(model).settle() before it)")
     if not manager.in_slots():

@@ -12,7 +12,7 @@ import torch
 from hoist.torch import compat, native
 from hoist.torch.nodes import is_tensor, looks_at
 
-VERSION = "hoist.fetch_again.1"
+VERSION = "hoist.fetch_again.2"
 
 
 def _is_number(node: torch.fx.Node) -> bool:
@@ -36,10 +36,27 @@ def _of_weights_alone(graph: torch.fx.Graph) -> list[torch.fx.Node]:
     return found
 
 
+def _hand_on_steps(graph: torch.fx.Graph) -> None:
+    """The number of a forward's step is kept for its backward, which begins with it: see native.join_step."""
+    last = {node.args[-2]: node for node in graph.nodes if node.target is native.fetch_trained}
+    gradient = next((node for node in graph.find_nodes(op="placeholder") if compat.is_tangent(node)), None)
+    if gradient is None:
+        return  # there is no backward
+    for key, fetch in last.items():
+        token = fetch.args[1]
+        with graph.inserting_before(fetch):
+            mark = graph.call_function(native.step_mark, (token, key))
+        mark.meta["val"] = token.meta["val"].new_empty(2, dtype=torch.int64, device="cpu")
+        with graph.inserting_before(next(iter(graph.find_nodes(op="output")))):
+            begin = graph.call_function(native.backward_begin, (gradient, mark, key))
+        begin.meta["val"] = token.meta["val"]
+
+
 def prepare(graph: torch.fx.Graph) -> None:
     """Tells the partitioner what stays in the forward and what is cheap."""
+    _hand_on_steps(graph)
     for node in graph.nodes:
-        if node.target in native.OPS:
+        if node.target in native.OPS and node.target is not native.backward_begin:
             compat.only_in_forward(node)
     for node in _of_weights_alone(graph):
         if node.target is compat.getitem and node.args[0].target is native.fetch_trained:
@@ -97,8 +114,9 @@ class _Segment:
 class _Rewrite:
     """Writes a backward anew, in its order, with fetches where slots are read."""
 
-    def __init__(self, old: torch.fx.Graph, kept: dict[str, _Kept], ending: dict[int, torch.fx.Node], like_token):
-        self.old, self.kept, self.ending, self.like_token = old, kept, ending, like_token
+    def __init__(self, old: torch.fx.Graph, kept: dict[str, _Kept], like_token):
+        self.old, self.kept, self.like_token = old, kept, like_token
+        self.begins = {node.args[-1]: node for node in old.nodes if node.target is native.backward_begin}
         self.new = torch.fx.Graph()
         self.env: dict[torch.fx.Node, torch.fx.Node] = {}
         self.open: dict[int, _Segment] = {}
@@ -133,10 +151,10 @@ class _Rewrite:
 
     # --- units ---
 
-    def _begin(self, key: int, anchor: "torch.fx.Node | None") -> None:
+    def _begin(self, key: int) -> None:
         if key not in self.tokens:
-            anchor = anchor or next(node for node in self.new.nodes if is_tensor(node))
-            self.tokens[key] = self._call(native.backward_begin, (anchor, key), self.like_token)
+            gradient, mark, _ = self.begins[key].args
+            self.tokens[key] = self._call(native.backward_begin, (self.env[gradient], self.env[mark], key), self.like_token)
 
     def _fetch(self, instance: torch.fx.Node, anchor: "torch.fx.Node | None") -> _Segment:
         key, unit = instance.args[-2:]
@@ -144,7 +162,7 @@ class _Rewrite:
             return self.open[key]
         if key in self.open:
             self._finish(key)
-        self._begin(key, anchor)
+        self._begin(key)
         token, values = self.tokens[key], instance.meta["val"]
         fetch = self._call(native.fetch, (anchor or token, token, key, unit + native.backward_offset(key)), values)
         segment = _Segment(instance, fetch, self._call(compat.getitem, (fetch, 0), values[0]))
@@ -238,18 +256,15 @@ class _Rewrite:
 
     def run(self) -> torch.fx.Graph:
         for node in self.old.nodes:
-            if node.op != "output" and node not in self.floating:
+            if node.op != "output" and node not in self.floating and node.target is not native.backward_begin:
                 self._emit(node)
         end = next(iter(self.old.find_nodes(op="output")))
         for source in end.all_input_nodes:
             self._emit(source)
         for key in list(self.open):
             self._finish(key)
-        for key in self.ending:
-            self._begin(key, None)
-            leaving = [self.env[node] for node in end.all_input_nodes
-                       if node in self.env and is_tensor(node) and self._on_device(node)]
-            self._call(native.step_end, (leaving, self.tokens[key], key), self.like_token)
+        for key in self.begins:  # that one which reads no slot ends its step, too
+            self._begin(key)
         self._emit(end)
         self.new.lint()
         return self.new
@@ -262,9 +277,8 @@ def fetch_again(forward, backward, first: int) -> None:
     if missing := kept.keys() - {node.name for node in backward.graph.find_nodes(op="placeholder")}:
         raise RuntimeError(f"hoist.torch: the forward keeps {', '.join(sorted(missing))}, which the backward does not take under "
                            "that name (is the partitioner another one than torch's?)")
-    ends = {node.args[-1]: node for node in forward.graph.nodes if node.target is native.forward_end}
     like = next(node.meta["val"] for node in forward.graph.nodes if node.target is native.unit_end)
-    backward.graph = _Rewrite(backward.graph, kept, ends, like).run()
+    backward.graph = _Rewrite(backward.graph, kept, like).run()
     forward.recompile()
     backward.recompile()
 

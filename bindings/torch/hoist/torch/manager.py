@@ -9,12 +9,11 @@ import weakref
 import torch
 
 import hoist
-from hoist.torch import compat, graphs, hooks, native
+from hoist.torch import compat, graphs, hooks, native, training
 from hoist.torch import compile as compiling
 from hoist.torch.nested import first_tensor, leaves
 from hoist.torch.parameters import Parameters
 from hoist.torch.replan import Replan
-from hoist.torch.training import Backward
 
 
 class ModelManager:
@@ -31,9 +30,12 @@ class ModelManager:
         self.slots: list = []
         self.items: list = []
         self.backward_offset = 0
-        self.backward = Backward(self)
+        self.backward = training.Backward(self)
         self.replan = Replan(self)
         self.token = None
+        self.spare_token = torch.empty(1, dtype=torch.uint8, device=device)
+        self._step = None  # the forward's that is open
+        self.goes_back = False  # whether a backward may come of it
         self.manual = None  # units by hand, see manual.py
         self.finish_manual = None
         self.buckets = None  # plans by shapes, see buckets.py
@@ -185,7 +187,15 @@ class ModelManager:
         """Whether the caller is within a step of this model."""
         if torch.compiler.is_compiling():
             return self.token is not None
-        return self._owner == threading.get_ident()
+        return self._owner == threading.get_ident() or self.backward.is_within()
+
+    def step_of_forward(self):
+        """What is saved for a backward hands on; a region that runs its forward again is in the step of its backward."""
+        return self._step or self.backward.step()
+
+    def here(self):
+        """A token of the place that the caller is at; where nothing is traced, any will do."""
+        return self.token if torch.compiler.is_compiling() else self.spare_token
 
     def discovers(self) -> bool:
         """Whether the next forward shows what manual units read."""
@@ -225,12 +235,14 @@ class ModelManager:
     def anchor(self, tensor):
         """A tensor on the device, without gradients, for an op to come after."""
         if tensor is None or tensor.device != self.device:
-            return self.token if self.token is not None else torch.empty(1, dtype=torch.uint8, device=self.device)
+            return self.spare_token if self.token is None else self.token
         return tensor.detach()
 
     @contextlib.contextmanager
     def step(self, anchor=None):
         """A step by hand: several calls of the model, or of parts of it, that are planned as one."""
+        if not self.inside() and compat.backward_number() >= 0:
+            self.backward.enter()  # a checkpointed region runs its forward again
         if self.inside():
             yield self
             return
@@ -246,14 +258,13 @@ class ModelManager:
         self._require_here()
         if self.capturing():
             graphs.require_capturable(self)
-        if self.backward.expected:
-            self.end_step_after_backward()
         native.take(self.key)
-        self._owner = threading.get_ident()
+        self._owner, self.goes_back = threading.get_ident(), False
         try:
             self._before_step()
             with torch.no_grad():
                 self.token = native.step_begin(self.anchor(anchor), self.key)
+            self._step = training.Step(self.key, native.step_number(self.key))
         except BaseException:
             self._leave_by_error()
             raise
@@ -270,46 +281,41 @@ class ModelManager:
         self.refresh(only_changed=True)
 
     def _leave(self) -> None:
-        token, self.token, self._owner = self.token, None, None
-        if self.backward.expected:
-            self.token = token
-            return  # the step goes on in the backward
+        token, self.token, self._step, self._owner = self.token, None, None, None
+        if self.goes_back:
+            native.await_backward(self.key)
+            return
         with torch.no_grad():
             native.step_end([], token, self.key)
 
     def _leave_by_error(self) -> None:
-        self.token = self._owner = None
+        self.token = self._step = self._owner = None
         for unit in self.units:
             unit.views = None
         self.backward.forget()
         native.abort(self.key)
 
-    def ensure_step(self) -> None:
-        """Before a backward: the forward's step, or one for the backward alone."""
-        if self.token is None:
-            with torch.no_grad():
-                self.token = native.step_begin(self.anchor(None), self.key)
-
-    def end_step_after_backward(self) -> None:
-        token, self.token = self.token, None
-        died = self.backward.is_open()
-        self.backward.forget()
-        if token is not None and died:
-            native.abort(self.key)
-        elif token is not None:
-            with torch.no_grad():
-                native.step_end([], token, self.key)
+    def awaits_backward(self) -> bool:
+        """Whether a forward has left its step open for its backward."""
+        return native.awaits_backward(self.key)
 
     def settle(self) -> None:
-        """Between steps, all work done: a step that a forward with gradients has left open ends."""
+        """Between steps, all work done: waits until no other thread is inside, and ends a step that a forward with
+        gradients has left open."""
         if self.discovers():
             return
-        if self.backward.expected:
-            self.end_step_after_backward()
-        if self._owner is not None:
-            raise RuntimeError("hoist.torch: within a step of the model (call it after the forward)")
+        if self.inside():
+            raise RuntimeError("hoist.torch: within a step of the model (call it after the forward, and after the backward)")
         native.settle(self.key)
         self.native.drain()
+
+    def refresh_between_steps(self) -> None:
+        """Brings parameters that were changed to the device while no other thread is inside a step."""
+        native.take(self.key)
+        try:
+            self.refresh(only_changed=True)
+        finally:
+            native.abort(self.key)  # there is no step to give up, the turn is over
 
     def release(self) -> None:
         """Ends offloading: the model is what it was, with the present bytes, where they were."""

@@ -112,7 +112,7 @@ class Manual:
         if torch.is_grad_enabled():
             raise NotImplementedError("hoist.torch: gradients through units by hand (run under torch.no_grad(), or let offload "
                                       "find the units: manual=False)")
-        token = self.manager.token
+        token = self.manager.here()
         fetched = native.fetch(token, token, self.manager.key, found.index)
         views = [None] * len(self.manager.slots)
         for number, tensor in zip(found.numbers, found.tensors_of(fetched)):
@@ -129,4 +129,6 @@ class Manual:
         if entered is None:
             return
         index, first, self.views = entered
-        self.manager.token = native.unit_end(first, [], self.manager.key, index)
+        token = native.unit_end(first, [], self.manager.key, index)
+        if torch.compiler.is_compiling():
+            self.manager.token = token

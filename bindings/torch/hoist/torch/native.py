@@ -17,6 +17,7 @@ torch.ops.load_library(_path)
 library = ctypes.CDLL(_path)
 library.hoist_torch_failure.restype = ctypes.c_char_p
 library.hoist_torch_close.restype = None
+library.hoist_torch_thread.restype = ctypes.c_uint64
 
 ops = torch.ops.hoist
 step_begin = ops.step_begin.default
@@ -27,8 +28,9 @@ step_next = ops.step_next.default  # what step_begin becomes where it is not a g
 # Of compiled training: see joint.py.
 fetch_trained = ops.fetch_trained.default
 forward_end = ops.forward_end.default
+step_mark = ops.step_mark.default
 backward_begin = ops.backward_begin.default
-OPS = (step_begin, step_next, fetch, unit_end, step_end, fetch_trained, forward_end, backward_begin)
+OPS = (step_begin, step_next, fetch, unit_end, step_end, fetch_trained, forward_end, step_mark, backward_begin)
 
 _captured: set[int] = set()  # models whose stream on the host device is being captured
 # Managers of models by the number that graphs carry.
@@ -139,8 +141,52 @@ def abort(key: int) -> None:
 
 
 def settle(key: int) -> None:
-    """Ends a step whose compiled backward has not come, or that a compiled graph has left by an exception."""
+    """Waits until no other thread is inside, ends a step whose backward has not come, and gives one up that an exception has left."""
     check(library.hoist_torch_settle(ctypes.c_int64(key)))
+
+
+def step_number(key: int) -> int:
+    """Of the step that this thread is inside; no other step of any model has it."""
+    step = ctypes.c_uint64()
+    check(library.hoist_torch_step(ctypes.c_int64(key), ctypes.byref(step)))
+    return step.value
+
+
+def await_backward(key: int) -> None:
+    """The forward is over, its step is not."""
+    check(library.hoist_torch_forward_end(ctypes.c_int64(key)))
+
+
+def awaits_backward(key: int) -> bool:
+    awaits = ctypes.c_int()
+    check(library.hoist_torch_awaits_backward(ctypes.c_int64(key), ctypes.byref(awaits)))
+    return bool(awaits.value)
+
+
+def drop_step(key: int, step: int) -> None:
+    """Nobody can go back through the forward that was in the step; no error where the model is gone."""
+    library.hoist_torch_drop(ctypes.c_int64(key), ctypes.c_uint64(step))
+    library.hoist_torch_take_failure(ctypes.byref(_Failure()))
+
+
+def thread() -> int:
+    """A number of the calling thread, never 0."""
+    return library.hoist_torch_thread()
+
+
+def join_step(key: int, step: int, asker: int) -> int:
+    """For a backward of the forward that was in the step (0: whichever of the asker's waits): waits for a turn, unless it is
+    inside already; gives the number of the step that the backward is part of. asker: the thread() that has asked for the
+    backward, which on a GPU runs in one of torch's; 0: it is not known."""
+    joined = ctypes.c_uint64()
+    check(library.hoist_torch_backward_begin(ctypes.c_int64(key), ctypes.c_uint64(step), ctypes.c_uint64(asker),
+                                             ctypes.byref(joined)))
+    return joined.value
+
+
+def leave_step(key: int, step: int, failed: bool) -> None:
+    """A backward is over, and with the last of them the step, unless that is a forward's; failed: by an exception."""
+    check(library.hoist_torch_backward_end(ctypes.c_int64(key), ctypes.c_uint64(step), int(failed)))
 
 
 def forget_tensors(key: int) -> None:
@@ -240,9 +286,24 @@ def _(leaving, token, model):
     return _token(model)
 
 
+@torch.library.register_fake("hoist::step_mark")
+def _(token, model):
+    return torch.empty(2, dtype=torch.int64)
+
+
 @torch.library.register_fake("hoist::backward_begin")
-def _(anchor, model):
+def _(anchor, mark, model):
     return _token(model)
+
+
+def _backward_begin(anchor, mark, model):
+    _manager(model).backward.enter(*mark.tolist())
+    return _token(model)
+
+
+_in_python = torch.library.Library("hoist", "IMPL")
+for _device in ("CPU", "CUDA"):
+    _in_python.impl("backward_begin", _backward_begin, _device)
 
 
 @torch.library.register_fake("hoist::unit_end")

@@ -20,7 +20,7 @@ from hoist.torch.manual import Manual
 from hoist.torch.progress import Progress
 from hoist.torch.unit import Unit
 
-LOWERING = 1  # grows when graphs made by an older hoist.torch would be wrong
+LOWERING = 2  # grows when graphs made by an older hoist.torch would be wrong
 
 
 def _refuse(model: nn.Module) -> None:

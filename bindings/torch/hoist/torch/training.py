@@ -15,7 +15,8 @@ class _Fetch(torch.autograd.Function):
     """Gives the unit's tensors; sends their gradients to the parameters, where these are."""
 
     @staticmethod
-    def forward(ctx, views, *parameters):
+    def forward(ctx, step, views, *parameters):
+        ctx.step = step
         ctx.devices = [parameter.device for parameter in parameters]
         # A tensor that autograd writes into must be its own, not one that is kept.
         given = [view.view_as(view) for view in views]
@@ -24,20 +25,43 @@ class _Fetch(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, *gradients):
-        return None, *(g if g is None else g.to(device) for g, device in zip(gradients, ctx.devices))
+        return None, None, *(g if g is None else g.to(device) for g, device in zip(gradients, ctx.devices))
+
+
+class Step:
+    """The step of a forward, as what is saved for its backward knows it: once nobody does, no backward can come."""
+
+    def __init__(self, key: int, number: int):
+        self.key, self.number, self.thread = key, number, native.thread()
+
+    def __del__(self):
+        native.drop_step(self.key, self.number)
 
 
 class _Saved:
     """What stands for a tensor of a slot in the graph of autograd."""
 
     def __init__(self, unit, leaf: int, tensor: torch.Tensor, offset: int):
-        self.unit, self.leaf = unit, leaf
+        self.unit, self.leaf, self.step = unit, leaf, unit.manager.step_of_forward()
         self.size, self.stride, self.dtype, self.offset = tensor.shape, tensor.stride(), tensor.dtype, offset
 
     def fetch(self) -> torch.Tensor:
-        base = self.unit.manager.backward.views(self.unit)[self.leaf]
+        if compat.backward_number() < 0:
+            return self._copy()
+        backward = self.unit.manager.backward
+        backward.enter(self.step.number, self.step.thread)
+        base = backward.views(self.unit)[self.leaf]
         whole = torch.empty(0, dtype=self.dtype, device=base.device)
         return whole.set_(base.untyped_storage(), self.offset, self.size, self.stride)
+
+    def _copy(self) -> torch.Tensor:
+        """Somebody looks at what is saved, outside of any backward."""
+        leaves = [leaf for slot in self.unit.slots for leaf in slot.leaves]
+        host = leaves[self.leaf].host
+        low = host.storage_offset() * host.element_size() // torch.empty(0, dtype=self.dtype).element_size()
+        whole = torch.empty(0, dtype=self.dtype)
+        whole.set_(host.untyped_storage(), low + self.offset, self.size, self.stride)
+        return whole.to(self.unit.manager.device, copy=True)
 
 
 def _saving(unit, fetched: list[torch.Tensor]):
@@ -62,8 +86,8 @@ def run_unit(unit, forward, module, args, kwargs):
     manager.backward.close()  # a checkpointed region runs its forward again in the middle of a backward
     with torch.no_grad():
         anchor = manager.anchor(first_tensor(args, kwargs))
-        fetched = native.fetch(anchor, manager.token, unit.key, unit.index)
-    views = _Fetch.apply(unit.tensors_of(fetched), *(slot.parameter for slot in unit.slots))
+        fetched = native.fetch(anchor, manager.spare_token, unit.key, unit.index)
+    views = _Fetch.apply(manager.step_of_forward(), unit.tensors_of(fetched), *(slot.parameter for slot in unit.slots))
     outer, unit.views = unit.views, list(views)
     try:
         with _saving(unit, fetched):
@@ -74,9 +98,9 @@ def run_unit(unit, forward, module, args, kwargs):
         raise
     unit.views = outer
     left = leaves(out)
-    manager.token = native.unit_end(fetched[0], left, unit.key, unit.index)
+    native.unit_end(fetched[0], left, unit.key, unit.index)
     unit.require_its_own(left, fetched)
-    manager.backward.expected |= any(leaf.requires_grad for leaf in left)
+    manager.goes_back |= any(leaf.requires_grad for leaf in left)
     return out
 
 
@@ -95,36 +119,72 @@ def trace_unit(unit, forward, module, args, kwargs):
     return out
 
 
+class _End:
+    """The end of a backward, for autograd to call; it drops it uncalled where the backward has raised."""
+
+    def __init__(self, leave):
+        self._leave = leave
+
+    def __call__(self):
+        leave, self._leave = self._leave, None
+        leave(failed=False)
+
+    def __del__(self):
+        if self._leave is not None:
+            self._leave(failed=True)
+
+
 class Backward:
-    """The units of a backward: one is open at a time, from the first tensor of it that is wanted to the next unit's."""
+    """A model's part in backwards: each is in one step from its first unit on, its forward's where that still waits.
+
+    Of the units that eager backwards fetch one is open at a time, from the first tensor of it that is wanted to the next
+    unit's."""
 
     def __init__(self, manager):
         self.manager = manager
-        self.expected = False  # a forward has left tensors to be fetched again
-        self._running = False
+        self._steps: dict[int, Step] = {}  # of the backwards that are inside, by autograd's number
         self._unit = None
         self._views = None
+        self.changes = False  # an optimizer has stepped within: what it has changed is brought to the device at the end
+
+    def is_within(self) -> bool:
+        """Whether the caller is part of a backward that is inside a step of the model."""
+        return bool(self._steps) and compat.backward_number() in self._steps
+
+    def step(self) -> "Step | None":
+        """Of the backward that the caller is part of."""
+        return self._steps.get(compat.backward_number())
+
+    def enter(self, step: int = 0, thread: int = 0) -> None:
+        """Before anything that the caller's backward fetches; `step` and `thread` were its forward's (0: not known)."""
+        backward = compat.backward_number()
+        if backward in self._steps:
+            return
+        key = self.manager.key
+        # On the host a backward runs where it is asked for. On a GPU it does in a thread of torch's: that it was asked for by
+        # the forward's thread is taken for granted.
+        asker = thread if self.manager.device.type == "cuda" else native.thread()
+        self._steps[backward] = Step(key, native.join_step(key, step, asker))
+        compat.queue_after_backward(_End(lambda failed: self._leave(backward, failed)))
+
+    def _leave(self, backward: int, failed: bool) -> None:
+        step = self._steps.pop(backward)
+        try:
+            self.close()
+        finally:
+            native.leave_step(step.key, step.number, failed)
+        if self.changes and not self._steps:
+            self.changes = False
+            self.manager.refresh_between_steps()
 
     def views(self, unit) -> list[torch.Tensor]:
         if self._unit is not unit:
-            self._begin()
             self.close()
             with torch.no_grad():
-                token = self.manager.token
+                token = self.manager.spare_token
                 self._views = native.fetch(token, token, unit.key, unit.index + self.manager.backward_offset)
             self._unit = unit
         return self._views
-
-    def is_open(self) -> bool:
-        """Whether a unit is: after the backward only where it has raised."""
-        return self._unit is not None
-
-    def _begin(self) -> None:
-        if self._running:
-            return
-        self._running = True
-        self.manager.ensure_step()
-        compat.queue_after_backward(self._end)
 
     def close(self) -> None:
         """Ends the open unit, if there is one: all that reads it has been submitted."""
@@ -132,16 +192,11 @@ class Backward:
             return
         unit, views, self._unit, self._views = self._unit, self._views, None, None
         with torch.no_grad():
-            self.manager.token = native.unit_end(views[0], [], unit.key, unit.index + self.manager.backward_offset)
+            native.unit_end(views[0], [], unit.key, unit.index + self.manager.backward_offset)
 
     def forget(self) -> None:
-        self._running = self.expected = False
+        """The step has been given up."""
         self._unit = self._views = None
-
-    def _end(self) -> None:
-        self.close()
-        self._running = self.expected = False
-        self.manager.end_step_after_backward()
 
 
 def watch_optimizers(manager) -> list:
@@ -158,11 +213,14 @@ def watch_optimizers(manager) -> list:
         return manager if has_ours else None
 
     def before(optimizer, args, kwargs):
-        if (manager := owner(optimizer)) is not None:
+        if (manager := owner(optimizer)) is not None and not manager.backward.is_within():
             manager.settle()
 
     def after(optimizer, args, kwargs):
         if (manager := owner(optimizer)) is not None:
-            manager.refresh(only_changed=True)
+            if manager.backward.is_within():
+                manager.backward.changes = True
+            else:
+                manager.refresh_between_steps()
 
     return [optim.register_optimizer_step_pre_hook(before), optim.register_optimizer_step_post_hook(after)]

@@ -60,7 +60,7 @@ class Unit:
                 return training.trace_unit(self, forward, module, args, kwargs)
             return training.run_unit(self, forward, module, args, kwargs)
         anchor = manager.anchor(first_tensor(args, kwargs))
-        fetched = native.fetch(anchor, manager.token, self.key, self.index)
+        fetched = native.fetch(anchor, manager.here(), self.key, self.index)
         outer, self.views = self.views, self.tensors_of(fetched)
         if tracing:
             out = forward(module, *args, **kwargs)
@@ -68,8 +68,10 @@ class Unit:
             out = self._guarded(forward, module, args, kwargs, outer, fetched)
         self.views = outer
         left = leaves(out)
-        manager.token = native.unit_end(fetched[0], left, self.key, self.index)
-        if not tracing:
+        token = native.unit_end(fetched[0], left, self.key, self.index)
+        if tracing:
+            manager.token = token
+        else:
             self.require_its_own(left, fetched)
         return out
 

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "turn.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <stdexcept>
+
+namespace hoist_torch {
+namespace {
+
+constexpr auto patience = std::chrono::seconds(60);
+// With another thread's backward, so that steps stay whole; whoever waits for that thread's turn may be waited for by
+// it.
+constexpr auto patience_with_a_backward = std::chrono::milliseconds(250);
+
+std::uint64_t next_number() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+}  // namespace
+
+std::uint64_t this_thread() {
+  thread_local const std::uint64_t number = next_number();
+  return number;
+}
+
+bool Turn::is_inside(std::uint64_t actor) const {
+  if (phase_ == Phase::backward) return runner_ == this_thread();
+  return phase_ == Phase::forward && begun_ && (owner_ == actor || owner_ == this_thread());
+}
+
+bool Turn::may_take(std::uint64_t actor) const {
+  if (phase_ == Phase::none) return true;
+  if (phase_ == Phase::backward) return runner_ == this_thread();
+  return owner_ == actor || (phase_ == Phase::waiting && dropped_);
+}
+
+// First come, first served; whoever finds a step of its own is not kept by those who cannot take it.
+bool Turn::is_next(std::uint64_t actor, std::uint64_t ticket) const {
+  return may_take(actor) && (phase_ == Phase::forward || phase_ == Phase::backward || queue_.front() == ticket);
+}
+
+void Turn::wait_for(std::unique_lock<std::mutex>& lock, std::uint64_t actor, std::uint64_t ticket) {
+  const auto arrived = Clock::now();
+  while (!is_next(actor, ticket)) {
+    const auto until = std::max(arrived, since_) + patience;
+    const bool waits = phase_ == Phase::waiting && queue_.front() == ticket;
+    const auto next = waits ? since_ + patience_with_a_backward : until;
+    if (changed_.wait_until(lock, next) == std::cv_status::no_timeout) continue;
+    const auto now = Clock::now();
+    if (phase_ == Phase::waiting && queue_.front() == ticket && now >= since_ + patience_with_a_backward) return;
+    if (now >= std::max(arrived, since_) + patience) {
+      throw std::runtime_error(
+          "hoist.torch: another thread has been inside a step of this model for 60 s (wait for it, "
+          "or give each thread a model)");
+    }
+  }
+}
+
+Left Turn::enter(std::unique_lock<std::mutex>& lock, std::uint64_t actor, Phase phase) {
+  const std::uint64_t ticket = next_number();
+  queue_.push_back(ticket);
+  const auto out_of_the_queue = [&] {
+    queue_.erase(std::find(queue_.begin(), queue_.end(), ticket));
+    changed_.notify_all();
+  };
+  try {
+    wait_for(lock, actor, ticket);
+  } catch (...) {
+    out_of_the_queue();
+    throw;
+  }
+  out_of_the_queue();
+  Left left = Left::nothing;
+  if (phase_ == Phase::waiting) left = Left::waiting;
+  if (phase_ != Phase::waiting && begun_) left = Left::broken;
+  clear(phase);
+  owner_ = actor;
+  return left;
+}
+
+void Turn::clear(Phase phase) {
+  phase_ = phase;
+  since_ = Clock::now();
+  begun_ = dropped_ = failed_ = false;
+  step_ = 0;
+  joined_ = nested_ = 0;
+}
+
+Left Turn::take() {
+  std::unique_lock lock(mutex_);
+  if (first_ == 0) first_ = this_thread();
+  several_ |= first_ != this_thread();
+  return enter(lock, this_thread(), Phase::forward);
+}
+
+bool Turn::nest() {
+  const std::lock_guard lock(mutex_);
+  if (phase_ != Phase::backward || runner_ != this_thread()) return false;
+  ++nested_;
+  return true;
+}
+
+bool Turn::end_nested() {
+  const std::lock_guard lock(mutex_);
+  if (nested_ == 0) return false;
+  --nested_;
+  return true;
+}
+
+bool Turn::taken() {
+  const std::lock_guard lock(mutex_);
+  return phase_ == Phase::forward && owner_ == this_thread() && !begun_;
+}
+
+bool Turn::is_mine() {
+  const std::lock_guard lock(mutex_);
+  return (phase_ == Phase::forward && owner_ == this_thread()) ||
+         (phase_ == Phase::backward && runner_ == this_thread());
+}
+
+void Turn::begin() {
+  const std::lock_guard lock(mutex_);
+  begun_ = true;
+  step_ = next_number();
+}
+
+void Turn::await_backward() {
+  const std::lock_guard lock(mutex_);
+  if (!begun_) return;
+  phase_ = Phase::waiting;
+  since_ = Clock::now();
+  changed_.notify_all();
+}
+
+void Turn::leave() {
+  const std::lock_guard lock(mutex_);
+  clear(Phase::none);
+  changed_.notify_all();
+}
+
+Turn::Joined Turn::go_back(std::uint64_t step, std::uint64_t asker) {
+  std::unique_lock lock(mutex_);
+  const std::uint64_t actor = asker == 0 && !several_ ? first_ : asker;
+  if (phase_ == Phase::waiting && (step == step_ || (step == 0 && (owner_ == actor || actor == 0)))) {
+    phase_ = Phase::backward;
+    runner_ = this_thread();
+    joined_ = 1;
+    return {step_, false, Left::nothing};
+  }
+  if (is_inside(actor)) {
+    ++joined_;
+    return {step_, false, Left::nothing};
+  }
+  const Left left = enter(lock, actor, Phase::backward);
+  runner_ = this_thread();
+  joined_ = 1;
+  return {0, true, left};
+}
+
+bool Turn::end_backward(std::uint64_t step, bool failed) {
+  const std::lock_guard lock(mutex_);
+  if (step != step_ || joined_ == 0) return false;  // given up, and another one may be open
+  failed_ |= failed;
+  return --joined_ == 0 && phase_ == Phase::backward;
+}
+
+void Turn::drop(std::uint64_t step) {
+  const std::lock_guard lock(mutex_);
+  if (step != step_ || step == 0) return;
+  dropped_ = true;
+  changed_.notify_all();
+}
+
+bool Turn::awaits_backward() {
+  const std::lock_guard lock(mutex_);
+  return phase_ == Phase::waiting;
+}
+
+}  // namespace hoist_torch

@@ -57,14 +57,20 @@ std::vector<std::string> known_words(const CLI::App& app) {
   return words;
 }
 
+// A bare word is no misspelt option: where there is nothing that it could name, all options are told.
+std::string unknown(const std::string& word, const CLI::App& context) {
+  const auto known = known_words(context);
+  const bool options_only = context.get_subcommands([](const CLI::App*) { return true; }).empty();
+  if (word.rfind('-', 0) != 0 && options_only) {
+    return "'" + word + "' is one argument too many; an option must say what it is: " + CLI::detail::join(known, ", ");
+  }
+  return "unknown '" + word + "'; the nearest known one is '" + nearest(word, known) + "'";
+}
+
 int refuse(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& context = named(app);
   const auto extras = app.remaining(true);
-  std::string text = error.what();
-  if (!extras.empty()) {
-    text = "unknown '" + extras.front() + "'; the nearest known one is '" +
-           nearest(extras.front(), known_words(context)) + "'";
-  }
+  std::string text = extras.empty() ? error.what() : unknown(extras.front(), context);
   std::string name = context.get_name();
   for (const CLI::App* above = context.get_parent(); above != nullptr; above = above->get_parent()) {
     name = above->get_name() + " " + name;

@@ -127,6 +127,8 @@ def test_options(program, model, arguments, words):
 
 def test_commands(program):
     program("strem").refused(2, "strem", "'stream'")
+    program("bench", "links", "cuda:0").refused(2, "'cuda:0' is one argument too many", "--device")
+    program("bench", "links", "--devise", "cuda:0").refused(2, "'--devise'", "'--device'")
     program().refused(2, "hoist --help")
     assert program("--help").status == 0
     assert program("stream", "--help").status == 0

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From what was seen to a plan, and from one plan to the next: whole or not at all.
 #include <algorithm>
+#include <numeric>
 #include <unordered_map>
 #include <utility>
 
@@ -33,13 +34,18 @@ void Budget::require_feasible() {
 
 void Budget::require_feasible(std::uint64_t budget_bytes) const {
   std::string unit;
-  const std::uint64_t least = smallest_bytes(&unit);
+  std::uint64_t least = smallest_bytes(&unit);
   if (budget_bytes >= least) return;
+  const std::uint64_t used = least - catalog_.largest_workspace();
+  if (!in_slots()) {  // fragmentation can ask for more
+    std::vector<std::uint32_t> all_units(catalog_.units().size());
+    std::iota(all_units.begin(), all_units.end(), 0U);
+    least = std::max(least, plan::workable_budget(catalog_.problem(all_units)));
+  }
   const std::uint64_t all = all_bytes() + catalog_.largest_workspace();
   const std::uint64_t permille = all == 0 ? 0 : (least * 1000 + all - 1) / all;
   fail(HOIST_ERROR_INFEASIBLE,
-       text("a budget of ", budget_bytes, " bytes is too small: unit \"", unit, "\" needs ",
-            least - catalog_.largest_workspace(), " bytes at once",
+       text("a budget of ", budget_bytes, " bytes is too small: unit \"", unit, "\" needs ", used, " bytes at once",
             catalog_.largest_workspace() != 0 ? text(" and the largest workspace ", catalog_.largest_workspace()) : "",
             "; the smallest budget that would do is ", least, " bytes"),
        text("give at least ", least, " bytes (", static_cast<double>(permille) / 10.0, " % of all)"));

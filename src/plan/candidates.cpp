@@ -31,7 +31,9 @@ std::optional<double> Workshop::try_draft(Draft draft, const std::vector<std::ui
 double Workshop::try_placed(Draft draft, const PlaceOptions& options) {
   check_time();
   Plan plan = emit(model, draft, stays_of(model, draft), options.by_offset);
-  Simulation run = simulate(model.problem, compile(model.problem, model.uses, plan), {});
+  SimulateOptions brief;
+  brief.brief = true;
+  Simulation run = simulate(model.problem, compile(model.problem, model.uses, plan), brief);
   last_stalls_ = std::move(run.unit_stall_us);
   // Three equal steps can pass before a link's backlog shows. Tiny problems are measured by the rule alone.
   const double step_us = model.is_tiny() ? run.step_us : std::max(run.step_us, copies_us(model, draft));

@@ -13,7 +13,7 @@ namespace hoist::plan {
 // The plan's own places where they agree. Nothing where none was found: fragmentation.
 std::optional<std::vector<Place>> find_homes(const Problem& problem, const Rows<UnitUse>& uses, const Plan& plan);
 
-// A budget under which homes were found.
+// The smallest budget under which homes were found, above the problem's own and what fits by bytes.
 std::uint64_t budget_with_homes(const Problem& problem, const Rows<UnitUse>& uses);
 
 }  // namespace hoist::plan

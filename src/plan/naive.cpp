@@ -15,29 +15,37 @@
 namespace hoist::plan {
 namespace {
 
-// Bytes of the kept ones and of what the fullest unit uses beside them.
-std::uint64_t bytes_with(const Problem& problem, const std::vector<std::uint32_t>& order, std::size_t kept) {
-  std::uint64_t bottom = 0;
-  std::uint64_t most = 0;
-  std::vector<std::uint64_t> used(problem.units.size(), 0);
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const std::uint64_t size = size_of(problem, order[i]);
-    if (i < kept) bottom += size;
-    for (const Use& use : problem.items[order[i]].uses) {
-      if (i >= kept) most = std::max(most, used[use.unit] += size);
-    }
+// By unit, the bytes of the first `kept` ones that are there: all, where they are `early`, else from their first use
+// on.
+std::vector<std::uint64_t> kept_bytes(const Problem& problem, const std::vector<std::uint32_t>& order, std::size_t kept,
+                                      bool early) {
+  std::vector<std::uint64_t> bytes(problem.units.size(), 0);
+  for (std::size_t i = 0; i < kept; ++i) {
+    const Item& item = problem.items[order[i]];
+    bytes[early || item.uses.empty() ? 0 : item.uses.front().unit] += size_of(problem, order[i]);
   }
-  return bottom + most;
+  std::partial_sum(bytes.begin(), bytes.end(), bytes.begin());
+  return bytes;
 }
 
-// The most items that can stay: the sum never falls as one more does.
-std::size_t most_kept(const Problem& problem, const std::vector<std::uint32_t>& order) {
+// The most bytes of kept ones and of what a unit uses beside them.
+std::uint64_t bytes_with(const Problem& problem, const std::vector<std::uint32_t>& order, std::size_t kept,
+                         bool early) {
+  std::vector<std::uint64_t> bytes = kept_bytes(problem, order, kept, early);
+  for (std::size_t i = kept; i < order.size(); ++i) {
+    for (const Use& use : problem.items[order[i]].uses) bytes[use.unit] += size_of(problem, order[i]);
+  }
+  return *std::max_element(bytes.begin(), bytes.end());
+}
+
+// The most items that can stay: the bytes never get fewer as one more does.
+std::size_t most_kept(const Problem& problem, const std::vector<std::uint32_t>& order, bool early) {
   const std::uint64_t arena = arena_of(problem);
   std::size_t low = 0;
   std::size_t high = order.size();
   while (low < high) {
     const std::size_t middle = (low + high + 1) / 2;
-    if (bytes_with(problem, order, middle) <= arena) {
+    if (bytes_with(problem, order, middle, early) <= arena) {
       low = middle;
     } else {
       high = middle - 1;
@@ -58,13 +66,14 @@ class Naive {
  public:
   Naive(const Problem& problem, bool early)
       : problem_(problem),
-        early_(early),
+        loads_at_start_(early),
+        early_(early || problem.cyclic),
         arena_(arena_of(problem)),
         rows_(problem.units.size() + 1),
         order_(first_use_order(problem)) {}
 
   Plan run() {
-    std::size_t kept = most_kept(problem_, order_);
+    std::size_t kept = most_kept(problem_, order_, early_);
     while (kept > 0 && !pack(kept)) --kept;
     if (kept == 0 && !pack(0)) take_homes();
     for (std::size_t i = 0; i < kept; ++i) keep(order_[i], offsets_[order_[i]].front());
@@ -98,7 +107,7 @@ class Naive {
       offsets_[order_[i]].push_back(bottom);
       bottom += size_of(problem_, order_[i]);
     }
-    std::vector<std::uint64_t> top(problem_.units.size(), bottom);
+    std::vector<std::uint64_t> top = kept_bytes(problem_, order_, kept, early_);
     for (std::size_t i = kept; i < order_.size(); ++i) {
       const Item& item = problem_.items[order_[i]];
       const auto births =
@@ -140,7 +149,7 @@ class Naive {
     if (starts_with_write(item)) {
       plan_.births.push_back({index, offset});
     } else {
-      load(index, item.uses.front().unit, offset, early_);
+      load(index, item.uses.front().unit, offset, loads_at_start_);
     }
     if (item.transient || !is_written(item)) return;
     const auto last =
@@ -168,7 +177,8 @@ class Naive {
   }
 
   const Problem& problem_;
-  const bool early_;  // in a single shot, what stays is loaded at the start
+  const bool loads_at_start_;  // in a single shot, what stays
+  const bool early_;           // what stays is there from the start, not from its first use
   const std::uint64_t arena_;
   std::vector<Row> rows_;  // by after + 1
   std::vector<std::uint32_t> order_;
@@ -204,13 +214,16 @@ void refuse_if_too_small(const Problem& problem) {
   for (std::uint32_t i = 0; i < problem.items.size(); ++i) {
     for (const Use& use : problem.items[i].uses) used[use.unit] += size_of(problem, i);
   }
+  const std::uint64_t works = workable_budget(problem);
+  const std::string fragmented =
+      works == smallest ? "" : text(" by bytes; fragmentation prevents it, but a budget of ", works, " bytes worked");
   const auto most = std::max_element(used.begin(), used.end());
   const auto unit = static_cast<std::size_t>(most - used.begin());
   fail(HOIST_ERROR_INFEASIBLE,
        text("no plan fits budget_bytes ", problem.budget_bytes, ": unit ", unit, " (\"", problem.units[unit].name,
             "\") needs ", *most, " bytes of items beside the largest workspace of ", workspace,
-            "; the smallest budget is ", smallest, " bytes"),
-       text("set budget_bytes to ", smallest, " or more"));
+            "; the smallest budget is ", smallest, " bytes", fragmented),
+       text("set budget_bytes to ", works, " or more"));
 }
 
 void complete(const Problem& problem, const Rows<UnitUse>& uses, Plan& plan) {

@@ -44,6 +44,7 @@ struct Simulation {
 
 struct SimulateOptions {
   bool timeline = false;
+  bool brief = false;  // ends at three equal steps, before a backlog can show: for comparing many plans
   // Where set: the compute time of a unit in a step, instead of the problem's (slow ranks, noise).
   std::function<double(std::uint32_t step, std::uint32_t unit)> compute_us;
 };
@@ -67,6 +68,9 @@ Bound page_bound(const Problem& problem);  // without the windows: windowed_us i
 
 // The smallest budget by bytes under which every unit's items and workspace fit.
 std::uint64_t smallest_budget(const Problem& problem);
+
+// The smallest budget under which a plan was found: smallest_budget(), or more where fragmentation prevents that.
+std::uint64_t workable_budget(const Problem& problem);
 
 // One line an item: why it stays or moves. UTF-8 text.
 std::string explain(const Problem& problem, const Plan& plan);

@@ -3,7 +3,9 @@
 #include "plan/simulate.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/error.hpp"
 #include "plan/sizes.hpp"
@@ -22,6 +24,7 @@ struct Copy {  // what a link is doing and where it stands in its queue
   std::uint32_t step = 0;       // of the next op
   std::uint32_t free_seen = 0;  // waits of the next load that are over
   std::uint32_t op = 0;
+  double begun_us = 0;  // work of all ops that have begun
   double begin = 0;
   double end = never;
 };
@@ -42,6 +45,9 @@ class Machine {
     }
     peak_ = on_device_;
     double_rate_ = problem.duplex_factor;
+    for (std::size_t link = 0; link < link_count; ++link) {
+      for (const std::uint32_t op : program.queues[link]) work_us_[link] += program.ops[op].work_us;
+    }
     stalls_.assign(units_, 0);
   }
 
@@ -181,6 +187,7 @@ class Machine {
     const ProgramOp& op = program_.ops[link.op];
     if (op.kind == OpKind::load) arrive(op.residency);
     link.busy = true;
+    link.begun_us += op.work_us;
     link.begin = now_;
     link.free_seen = 0;
     if (++link.next == program_.queues[index].size()) {
@@ -220,7 +227,8 @@ class Machine {
     times_.push_back(now_ - step_begin_);
     computes_.push_back(compute_);
     compute_ = 0;
-    if (problem_.cyclic && (repeats() || step_ == most_steps)) {
+    const bool even = options_.brief || links_are_even();
+    if (problem_.cyclic && ((even && repeats()) || step_ == most_steps)) {
       finished_ = true;
       return;
     }
@@ -228,6 +236,19 @@ class Machine {
     step_begin_ = now_;
     const auto over = [&](const Interval& interval) { return interval.end_us <= step_begin_; };
     timeline_.erase(std::remove_if(timeline_.begin(), timeline_.end(), over), timeline_.end());
+  }
+
+  // Whether every link has as much left of the ops that are eligible as it had a step earlier: no backlog grows.
+  bool links_are_even() {
+    bool even = true;
+    for (std::size_t i = 0; i < link_count; ++i) {
+      const Copy& link = links_[i];
+      const double rate = i != 2 && links_[0].busy && links_[1].busy ? double_rate_ : 1;
+      const double left = step_ * work_us_[i] - link.begun_us + (link.busy ? (link.end - now_) * rate : 0);
+      const double before = std::exchange(left_us_[i], left);
+      even = even && std::abs(left - before) <= same_step * times_.back();
+    }
+    return even;
   }
 
   [[nodiscard]] bool repeats() const {
@@ -316,6 +337,8 @@ class Machine {
   std::uint64_t on_device_ = 0, peak_ = 0;
   double step_begin_ = 0, compute_ = 0;
   std::vector<double> times_, computes_, stalls_;
+  std::array<double, link_count> work_us_{};  // by link, of a step
+  std::array<double, link_count> left_us_{};  // by link, at the end of the step before
   std::vector<Interval> timeline_;
 };
 

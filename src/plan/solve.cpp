@@ -51,7 +51,11 @@ Plan solve_sorted(const Problem& problem, const SolveOptions& options, double& f
   if (rearranges) rearrange(workshop, bound_us, tries(cook.is_large() ? 500'000 : 2'000'000, 1, 4000));
   Plan plan = workshop.take_best();
   complete(problem, model.uses, plan);
-  return plan;
+  if (plan.predicted.step_us <= floor_us) return plan;
+  // Candidates are compared by their first steps: a backlog can have shown since.
+  Plan floor = naive_plan(problem);
+  complete(problem, model.uses, floor);
+  return floor;
 }
 
 // Throws Error(INVALID_PLAN) unless the plan passes check(), comes to what it predicts and is no slower than the floor.

@@ -142,6 +142,20 @@ def training(layers, share, ratio, width=2048, optimizer=True, activation=1.0):
     return set_compute(p, ratio, total(p) * (1 - share))
 
 
+def adapters(layers, share, ratio, width=1024, rank=16):
+    """Forward and backward of frozen layers, then one unit that updates a little of each: low-rank adapters."""
+    p = training(layers, 1.0, ratio, width, optimizer=False)
+    last = len(p["units"])
+    p["units"].append(unit("optimizer", 1.0))
+    for layer in range(layers):
+        for n in ("a", "b"):
+            uses = [(layer, "r"), (last - 1 - layer, "r"), (last, "rw")]
+            p["items"].append(item(f"adapters.{layer}.{n}", 2 * width * rank, uses))
+            p["items"].append(item(f"adam.{layer}.{n}.m", 4 * width * rank, [(last, "rw")], "state"))
+    with_budget(p, share)
+    return set_compute(p, ratio, total(p) * (1 - share))
+
+
 def states(layers, share, ratio, width=2048):
     """An optimizer alone: states read and written by one unit each."""
     units, items = [], []

@@ -195,6 +195,7 @@ class Machine:
         self.unit = 0
         self.running = None  # when the running unit ends
         self.ends = []  # of steps
+        self.left = []  # at these: the work that each link has left of the ops that are eligible
         self.peak = self.held()
         self.by_after = {}
         for op in plan["ops"]:
@@ -270,6 +271,8 @@ class Machine:
         self.unit += 1
         if self.unit == len(self.model.units):
             self.ends.append(self.now)
+            self.left.append([state.rest * (state.op is not None) + sum(self.model.work(link, op["item"])
+                              for op in state.queue) for link, state in self.links.items()])
             self.unit = 0 if self.model.cyclic else None
 
     def start_links(self):
@@ -325,7 +328,9 @@ class Machine:
 
     def repeats(self):
         steps = self.steps()[-3:]
-        return len(steps) == 3 and max(steps) - min(steps) <= 1e-6 * max(steps)
+        if len(steps) < 3 or max(steps) - min(steps) > 1e-6 * max(steps):
+            return False
+        return all(abs(b - a) <= 1e-6 * steps[-1] for a, b in zip(*self.left[-2:]))
 
     def steps(self):
         return [b - a for a, b in zip([0.0, *self.ends], self.ends)]

@@ -123,6 +123,9 @@ def test_what_lies_beside_comes_off_a_budget_of_bytes(offload):
     manager.set_budget("300000")
     model(ids())
     assert manager.query().budget_bytes == 300000 - manager.resident_bytes
+    for bad in ("200%", "x%", "40 percent"):
+        with pytest.raises(hoist.errors.InvalidArgumentError, match=f"option budget is '{bad}'"):
+            manager.set_budget(bad)
     with pytest.raises(hoist.errors.InfeasibleError, match=f"buffers take {manager.resident_bytes} bytes"):
         manager.set_budget("150000")
     other = Net()

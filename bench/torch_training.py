@@ -3,10 +3,13 @@
 
     ./dev python bench/torch_training.py [--device cuda] [--layers 4] [--width 2048] [--tokens 2048] [--budget 50%]
 
-Gradients of the streamed model are compared to the bit between budgets under one graph, and with the resident model's
-that was compiled alone, all with torch's deterministic algorithms: attention's backward adds in any order without them
-(--any-order). Whether the resident model repeats its own bits is said first. HOIST_TRUST=1 fills with NaN what a plan has
-freed, so that a stale read would show.
+Gradients of the streamed model are compared to the bit between budgets under one graph, with the resident model's that was
+compiled alone, and in eager with the resident model's in eager, all with torch's deterministic algorithms: attention's
+backward adds in any order without them (--any-order). Whether the resident model repeats its own bits is said first.
+Gradients are read at once when the backward returns, without waiting for the device, and added up over two backwards.
+HOIST_TRUST=1 fills with NaN what a plan has freed and where gradients are to come, so that a read too late or too early
+would show. On a GPU gradients go to host memory, where the streamed parameters are: the time that their bytes take alone,
+to pinned memory in one piece, is given beside.
 """
 
 import argparse
@@ -19,6 +22,7 @@ from torch import nn
 from torch._dynamo.utils import counters
 
 import hoist.torch as ht
+from hoist.torch import native
 
 
 class Layer(nn.Module):
@@ -54,9 +58,34 @@ def gradients(model, run, x):
     for parameter in model.parameters():
         parameter.grad = None
     run(x).float().square().mean().backward()
-    if x.is_cuda:
-        torch.cuda.synchronize()
     return {name: parameter.grad.to("cpu", copy=True) for name, parameter in model.named_parameters()}
+
+
+def added(model, run, x, count):
+    """Gradients of so many backwards, added up."""
+    for parameter in model.parameters():
+        parameter.grad = None
+    for _ in range(count):
+        run(x).float().square().mean().backward()
+    return {name: parameter.grad.to("cpu", copy=True) for name, parameter in model.named_parameters()}
+
+
+def milliseconds_of_gradients(bytes_in_all):
+    """Of their bytes alone, from the GPU to pinned memory."""
+    room = torch.empty(min(bytes_in_all, 1 << 28), dtype=torch.uint8, pin_memory=True)
+    source = torch.empty_like(room, device="cuda")
+    times = []
+    for _ in range(4):
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        room.copy_(source, non_blocking=True)
+        torch.cuda.synchronize()
+        times.append(time.perf_counter() - begin)
+    return min(times) * 1e3 * bytes_in_all / room.numel()
+
+
+def equal(one, two):
+    return all(torch.equal(one[name], two[name]) for name in two)
 
 
 def milliseconds(model, run, x, count):
@@ -85,6 +114,7 @@ def main():
     parser.add_argument("--budget", type=float, default=50, help="percent of the weights")
     parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--any-order", action="store_true", help="without deterministic algorithms")
+    parser.add_argument("--send", action="store_true", help="gradients go their way on the host device, too")
     options = parser.parse_args()
     torch.use_deterministic_algorithms(not options.any_order, warn_only=True)
     torch.utils.deterministic.fill_uninitialized_memory = False
@@ -99,14 +129,22 @@ def main():
     run = torch.compile(plain, fullgraph=True)
     want = gradients(plain, run, x)
     repeats = all(difference(gradients(plain, run, x), want) == 0 for _ in range(4))
-    eager = difference(gradients(plain, plain, x), want)
-    resident_ms = milliseconds(plain, run, x, options.steps)
+    want_eager = gradients(plain, plain, x)
+    eager_repeats = all(equal(gradients(plain, plain, x), want_eager) for _ in range(2))
+    want_added = added(plain, run, x, 2)
+    resident_ms, eager_ms = milliseconds(plain, run, x, options.steps), milliseconds(plain, plain, x, options.steps)
     print(f"resident, compiled           {resident_ms:9.2f} ms; repeats its bits: {repeats}; eager's gradients differ by "
-          f"{eager:.1e}", flush=True)
+          f"{difference(want_eager, want):.1e}\nresident, eager              {eager_ms:9.2f} ms; repeats its bits: {eager_repeats}",
+          flush=True)
+    if cuda:
+        size = sum(p.numel() * p.element_size() for p in plain.parameters())
+        print(f"gradients to the host, alone {milliseconds_of_gradients(size):9.2f} ms; {size / 1e6:.0f} MB", flush=True)
     del plain, run
 
     counters.clear()
     model = ht.offload(model, "100%", device=options.device)
+    ht.manager(model).sends_gradients |= options.send
+    torch._inductor.config.force_disable_caches |= options.send  # a graph that is kept may be one without
     manager, run, results = ht.manager(model), torch.compile(model, fullgraph=True), []
     for share in (1.0, options.budget / 100, 1.0, options.budget / 100):
         manager.settle()
@@ -121,12 +159,23 @@ def main():
         print(f"streamed, compiled, {share:7.0%} {streamed_ms:9.2f} ms; {query.last_step_h2d_bytes / 1e6:.2f} MB loaded a step; "
               f"{query.mispredictions} units out of order; {manager.counters()['strays']} strays; gradients differ from the "
               f"first budget's by {', '.join(f'{difference(each, results[0]):.1e}' for each in mine)}", flush=True)
-    finite = all(g.isfinite().all() for result in results for g in result.values())
-    same = all(torch.equal(result[name], results[0][name]) for result in results for name in want)
-    print(f"gradients: the same bits under each budget: {same}; all finite: {finite}; from the resident model's they differ by "
-          f"{difference(results[-1], want):.1e}; graphs: {counters['stats']['unique_graphs']}, breaks: "
-          f"{sum(counters['graph_break'].values())}")
-    assert finite and (same or not repeats)
+    two = added(model, run, x, 2)
+    finite = all(g.isfinite().all() for result in (*results, two) for g in result.values())
+    same = all(equal(result, results[0]) for result in results)
+    print(f"gradients: the same bits under each budget: {same}; all finite: {finite}; the resident model's bits: "
+          f"{equal(results[-1], want)}, they differ by {difference(results[-1], want):.1e}, those of two backwards by "
+          f"{difference(two, want_added):.1e}; graphs: {counters['stats']['unique_graphs']}, breaks: "
+          f"{sum(counters['graph_break'].values())}", flush=True)
+    for _ in range(6):  # another order of units, for a plan of its own
+        mine = gradients(model, model, x)
+    manager.request_replan()
+    streamed_ms = milliseconds(model, model, x, options.steps)
+    same_eager = equal(gradients(model, model, x), want_eager) and equal(mine, want_eager)
+    sent = native.gradients_sent(manager.key)
+    print(f"streamed, eager,    {options.budget / 100:7.0%} {streamed_ms:9.2f} ms; the resident model's bits in eager: {same_eager}; "
+          f"{sent} gradients sent to host memory, pinned: {cuda and all(p.grad.is_pinned() for p in model.parameters())}")
+    assert finite and (same or not repeats) and (same_eager or not eager_repeats)
+    assert difference(two, want_added) <= max(2 * difference(results[-1], want), 1e-2)
 
 
 if __name__ == "__main__":

@@ -71,6 +71,14 @@ HOIST_TORCH_API int hoist_torch_backward_end(std::int64_t key, std::uint64_t ste
   return guarded([&] { hoist_torch::find_model(key)->backward_end(step, failed != 0); });
 }
 
+HOIST_TORCH_API int hoist_torch_sent(std::int64_t key, std::uint64_t* out_count) {
+  return guarded([&] { *out_count = hoist_torch::find_model(key)->gradients().sent(); });
+}
+
+HOIST_TORCH_API int hoist_torch_receive(std::int64_t key, std::uint64_t count) {
+  return guarded([&] { hoist_torch::find_model(key)->gradients().wait(count); });
+}
+
 HOIST_TORCH_API int hoist_torch_drop(std::int64_t key, std::uint64_t step) {
   return guarded([&] { hoist_torch::find_model(key)->drop(step); });
 }

@@ -23,7 +23,7 @@ std::uint64_t bucket_of(const Tensor& tensor) {
 }  // namespace
 
 Model::Model(hoist_manager_t* manager, hoist_device_t* device, Place place)
-    : manager_(manager), place_(place), streams_(device, place) {
+    : manager_(manager), place_(place), streams_(device, place), gradients_(device) {
   // Here, so that the memory of no graph's own pool is kept for them.
   for (auto& token : tokens_) token = std::make_unique<Tensor>(empty({1}, aoti_torch_dtype_uint8(), place_));
 }
@@ -233,6 +233,14 @@ void Model::backward_end(std::uint64_t step, bool failed) {
   if (!turn_.failed()) return end();
   give_up();
   turn_.leave();
+}
+
+std::vector<Tensor> Model::receive_gradients(const std::vector<Tensor>& sent) {
+  gradients_.wait(gradients_.sent());
+  std::vector<Tensor> received;
+  received.reserve(sent.size());
+  for (const Tensor& tensor : sent) received.push_back(same_memory(tensor));
+  return received;
 }
 
 void Model::forget_tensors() {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "gradients.hpp"
 #include "hoist/hoist.hpp"
 #include "streams.hpp"
 #include "tensors.hpp"
@@ -51,6 +52,10 @@ class Model : public std::enable_shared_from_this<Model> {
   void drop(std::uint64_t step) { turn_.drop(step); }
   [[nodiscard]] std::uint64_t step() const { return turn_.step(); }
   [[nodiscard]] bool awaits_backward() { return turn_.awaits_backward(); }
+  Tensor send_gradient(const Tensor& gradient) { return gradients_.send(gradient, streams_, streams_.current()); }
+  // The same memory, once what has been sent is there.
+  std::vector<Tensor> receive_gradients(const std::vector<Tensor>& sent);
+  Gradients& gradients() { return gradients_; }
   // Between steps: ends one that waits for its backward, and gives one up that an exception has left.
   void settle();
   void abort();
@@ -93,6 +98,7 @@ class Model : public std::enable_shared_from_this<Model> {
   hoist_manager_t* manager_;
   Place place_;
   Streams streams_;
+  Gradients gradients_;
   std::vector<Unit> units_;
   std::array<std::unique_ptr<Tensor>, 2> tokens_;
   std::int64_t open_unit_ = -1;

@@ -53,6 +53,15 @@ Tensor step_mark(Tensor token, std::int64_t model) {
   return noting([&] { return find_model(model)->mark(); });
 }
 
+Tensor send_gradient(Tensor gradient, std::int64_t model) {
+  return noting([&] { return find_model(model)->send_gradient(gradient); });
+}
+
+std::vector<Tensor> receive_gradients(std::vector<Tensor> sent, Tensor after, std::int64_t model) {
+  static_cast<void>(after);
+  return noting([&] { return find_model(model)->receive_gradients(sent); });
+}
+
 void add_all(torch::stable::detail::StableLibrary& library) {
   library.impl("step_begin", TORCH_BOX(&step_begin));
   library.impl("fetch", TORCH_BOX(&fetch));
@@ -62,6 +71,8 @@ void add_all(torch::stable::detail::StableLibrary& library) {
   library.impl("fetch_trained", TORCH_BOX(&fetch_trained));
   library.impl("forward_end", TORCH_BOX(&forward_end));
   library.impl("step_mark", TORCH_BOX(&step_mark));
+  library.impl("send_gradient", TORCH_BOX(&send_gradient));
+  library.impl("receive_gradients", TORCH_BOX(&receive_gradients));
 }
 
 }  // namespace
@@ -75,6 +86,8 @@ STABLE_TORCH_LIBRARY_FRAGMENT(hoist, library) {
   library.def("fetch_trained(Tensor anchor, Tensor token, Tensor[] parameters, int model, int unit) -> Tensor[]");
   library.def("forward_end(Tensor[] leaving, Tensor token, int model) -> Tensor");
   library.def("step_mark(Tensor token, int model) -> Tensor");
+  library.def("send_gradient(Tensor gradient, int model) -> Tensor");
+  library.def("receive_gradients(Tensor[] sent, Tensor after, int model) -> Tensor[]");
   library.def("backward_begin(Tensor anchor, Tensor mark, int model) -> Tensor");  // in Python: see native.py
 }
 

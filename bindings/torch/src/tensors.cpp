@@ -21,6 +21,21 @@ Tensor over(void* data, const Leaf& leaf, Place place, std::shared_ptr<void> own
   return Tensor(made);
 }
 
+std::int32_t dtype_of(const Tensor& tensor) {
+  std::int32_t dtype = 0;
+  TORCH_ERROR_CODE_CHECK(aoti_torch_get_dtype(tensor.get(), &dtype));
+  return dtype;
+}
+
+Tensor same_memory(const Tensor& tensor) {
+  const Leaf leaf{0,
+                  0,
+                  dtype_of(tensor),
+                  {tensor.sizes().begin(), tensor.sizes().end()},
+                  {tensor.strides().begin(), tensor.strides().end()}};
+  return over(tensor.mutable_data_ptr(), leaf, {aoti_torch_device_type_cpu(), -1}, std::make_shared<Tensor>(tensor));
+}
+
 Tensor empty(std::vector<std::int64_t> sizes, std::int32_t dtype, Place place) {
   std::vector<std::int64_t> strides(sizes.size(), 1);
   for (std::size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * sizes[i];

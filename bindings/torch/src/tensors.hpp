@@ -31,6 +31,11 @@ struct Leaf {
 // A tensor over `data`, which is alive as long as `owner` is.
 Tensor over(void* data, const Leaf& leaf, Place place, std::shared_ptr<void> owner);
 
+// Another tensor over the memory of one in host memory, which it keeps alive.
+Tensor same_memory(const Tensor& tensor);
+
+std::int32_t dtype_of(const Tensor& tensor);
+
 // A tensor of torch's own memory, uninitialized.
 Tensor empty(std::vector<std::int64_t> sizes, std::int32_t dtype, Place place);
 

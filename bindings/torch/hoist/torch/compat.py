@@ -81,6 +81,11 @@ def register_ordered(op: torch._ops.OpOverload):
     return _register_effectful_op(op, _EffectType.ORDERED)
 
 
+def is_one_range(tensor: torch.Tensor) -> bool:
+    """Whether the elements are one range of bytes, in whatever order of dimensions."""
+    return torch._prims_common.is_non_overlapping_and_dense_or_false(tensor)
+
+
 def queue_after_backward(function) -> None:
     """Calls the function when the backward is over in which this is called, and drops it where that raises."""
     torch.autograd.Variable._execution_engine.queue_callback(function)
@@ -115,6 +120,7 @@ def never_reuse(outputs) -> None:
     from torch._inductor.virtualized import V
 
     for output in outputs if isinstance(outputs, (list, tuple)) else [outputs]:
+        output.realize()
         V.graph.never_reuse_buffers.add(output.get_name())
 
 

@@ -141,6 +141,8 @@ def _lowering(op):
                                "post_grad_custom_post_pass replaces hoist.torch's: set it before offload, which keeps it)")
         if op is native.step_begin and compat.makes_graphs():
             graphs.require_for_trees(native._manager(node.args[1]))
+        if op is native.send_gradient:
+            compat.never_reuse(args[0])  # its copy is on the way when the call returns
         outputs = call(*args, **kwargs)
         compat.never_reuse(outputs)
         return outputs

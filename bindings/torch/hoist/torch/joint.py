@@ -56,7 +56,7 @@ def prepare(graph: torch.fx.Graph) -> None:
     """Tells the partitioner what stays in the forward and what is cheap."""
     _hand_on_steps(graph)
     for node in graph.nodes:
-        if node.target in native.OPS and node.target is not native.backward_begin:
+        if node.target in native.OF_FORWARDS:
             compat.only_in_forward(node)
     for node in _of_weights_alone(graph):
         if node.target is compat.getitem and node.args[0].target is native.fetch_trained:
@@ -123,6 +123,9 @@ class _Rewrite:
         self.tokens: dict[int, torch.fx.Node] = {}
         self.instance: dict[torch.fx.Node, torch.fx.Node] = {}  # of a slot or a view of it: the fetch that gave it
         self.floating: set[torch.fx.Node] = set()
+        self.sent: list[torch.fx.Node] = []  # since the last unit's end
+        self.received = [node for node in old.nodes if node.target is native.receive_gradients and self._only_given_out(node)]
+        self.put_off = {node for each in self.received for node in (each, *each.users)} | set(self.begins.values())
         self._classify()
         self.readers: dict[torch.fx.Node, list] = {}
         for node in old.nodes:
@@ -143,6 +146,9 @@ class _Rewrite:
                 self.floating.add(node)
                 if looks_at(node) and sources[0] in self.instance:
                     self.instance[node] = self.instance[sources[0]]
+
+    def _only_given_out(self, received: torch.fx.Node) -> bool:
+        return all(user.op == "output" for element in received.users for user in element.users)
 
     def _call(self, op, args: tuple, like) -> torch.fx.Node:
         node = self.new.call_function(op, args)
@@ -177,7 +183,8 @@ class _Rewrite:
             if reader not in self.env and reader.op != "output" and self._reachable(reader, segment.instance):
                 self._emit(reader)
         del self.open[key]
-        leaving = [reader for reader in segment.readers if is_tensor(reader)]
+        leaving = [*(reader for reader in segment.readers if is_tensor(reader)), *self.sent]  # these go on their way now
+        self.sent.clear()
         unit = segment.fetch.args[-1]
         self.tokens[key] = self._call(native.unit_end, (segment.first, leaving, key, unit), self.like_token)
 
@@ -250,21 +257,39 @@ class _Rewrite:
         self.env[node] = self.new.node_copy(node, lambda source: self._value(source, segment))
         if segment is not None:
             segment.readers.append(self.env[node])
+        if node.target is native.send_gradient:
+            self.sent.append(self.env[node])
 
     def _on_device(self, node: torch.fx.Node) -> bool:
         return node.meta["val"].device == self.like_token.device
 
+    def _receive(self) -> None:
+        """Waits for gradients that have been sent to host memory, all at once and after everything else."""
+        for key in self.begins:
+            mine = [node for node in self.received if node.args[-1] == key]
+            sent = [each for node in mine for each in node.args[0]]
+            if not sent:
+                continue
+            values = [each.meta["val"] for each in sent]
+            received = self._call(native.receive_gradients, ([self.env[each] for each in sent], self.tokens[key], key), values)
+            for node in mine:
+                for element in node.users:
+                    at = sent.index(node.args[0][element.args[1]])
+                    self.env[element] = self._call(compat.getitem, (received, at), values[at])
+
     def run(self) -> torch.fx.Graph:
         for node in self.old.nodes:
-            if node.op != "output" and node not in self.floating and node.target is not native.backward_begin:
+            if node.op != "output" and node not in self.floating and node not in self.put_off:
                 self._emit(node)
         end = next(iter(self.old.find_nodes(op="output")))
         for source in end.all_input_nodes:
-            self._emit(source)
+            if source not in self.put_off:
+                self._emit(source)
         for key in list(self.open):
             self._finish(key)
         for key in self.begins:  # that one which reads no slot ends its step, too
             self._begin(key)
+        self._receive()
         self._emit(end)
         self.new.lint()
         return self.new

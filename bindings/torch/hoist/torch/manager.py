@@ -34,6 +34,7 @@ class ModelManager:
         self.replan = Replan(self)
         self.token = None
         self.spare_token = torch.empty(1, dtype=torch.uint8, device=device)
+        self.sends_gradients = device.type != "cpu"  # their parameters are in host memory
         self._step = None  # the forward's that is open
         self.goes_back = False  # whether a backward may come of it
         self.manual = None  # units by hand, see manual.py

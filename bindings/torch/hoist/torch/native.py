@@ -30,7 +30,10 @@ fetch_trained = ops.fetch_trained.default
 forward_end = ops.forward_end.default
 step_mark = ops.step_mark.default
 backward_begin = ops.backward_begin.default
-OPS = (step_begin, step_next, fetch, unit_end, step_end, fetch_trained, forward_end, step_mark, backward_begin)
+send_gradient = ops.send_gradient.default
+receive_gradients = ops.receive_gradients.default
+OF_FORWARDS = (step_begin, step_next, fetch, unit_end, step_end, fetch_trained, forward_end, step_mark)
+OPS = (*OF_FORWARDS, backward_begin, send_gradient, receive_gradients)
 
 _captured: set[int] = set()  # models whose stream on the host device is being captured
 # Managers of models by the number that graphs carry.
@@ -193,6 +196,18 @@ def forget_tensors(key: int) -> None:
     check(library.hoist_torch_forget_tensors(ctypes.c_int64(key)))
 
 
+def gradients_sent(key: int) -> int:
+    """How many gradients have been sent to host memory."""
+    count = ctypes.c_uint64()
+    check(library.hoist_torch_sent(ctypes.c_int64(key), ctypes.byref(count)))
+    return count.value
+
+
+def wait_for_gradients(key: int, count: int) -> None:
+    """Until so many are there."""
+    check(library.hoist_torch_receive(ctypes.c_int64(key), ctypes.c_uint64(count)))
+
+
 _Watch = ctypes.CFUNCTYPE(None, ctypes.c_uint32, ctypes.c_uint64)
 BUCKET, WAKE = 0, 1  # events of watch
 
@@ -296,6 +311,17 @@ def _(anchor, mark, model):
     return _token(model)
 
 
+@torch.library.register_fake("hoist::send_gradient")
+def _(gradient, model):
+    like = gradient if compat.is_one_range(gradient) else gradient.contiguous()
+    return torch.empty_strided(like.shape, like.stride(), dtype=like.dtype)
+
+
+@torch.library.register_fake("hoist::receive_gradients")
+def _(sent, after, model):
+    return [torch.empty_strided(each.shape, each.stride(), dtype=each.dtype) for each in sent]
+
+
 def _backward_begin(anchor, mark, model):
     _manager(model).backward.enter(*mark.tolist())
     return _token(model)
@@ -321,13 +347,24 @@ def _(leaving, token, model):
 
 def _keep_devices(ctx, inputs, output):
     _, _, parameters, model, unit = inputs
-    ctx.devices = [parameter.device for parameter in parameters]
-    ctx.leaves = _manager(model).units[unit].leaves_of_parameters()
+    ctx.set_materialize_grads(False)  # what nobody reads has no gradient
+    ctx.model, ctx.unit = model, unit
+    ctx.devices = [parameter.device if parameter.requires_grad else None for parameter in parameters]
 
 
 def _to_parameters(ctx, gradients):
-    given = [gradients[leaf] for leaf in ctx.leaves]
-    return None, None, [g if g is None else g.to(device) for g, device in zip(given, ctx.devices)], None, None
+    """Those that go to host memory are sent there together, and received together; joint.py puts that off to the end."""
+    manager = _manager(ctx.model)
+    given = [gradients[leaf] if device is not None else None
+             for leaf, device in zip(manager.units[ctx.unit].leaves_of_parameters(), ctx.devices)]
+    given = [g if g is None or device.type == "cpu" and manager.sends_gradients else g.to(device)
+             for g, device in zip(given, ctx.devices)]
+    away = [at for at, g in enumerate(given) if g is not None and manager.sends_gradients and ctx.devices[at].type == "cpu"]
+    if away:
+        sent = [send_gradient(given[at], ctx.model) for at in away]
+        for at, received in zip(away, receive_gradients(sent, sent[0], ctx.model)):
+            given[at] = received
+    return None, None, given, None, None
 
 
 torch.library.register_autograd("hoist::fetch_trained", _to_parameters, setup_context=_keep_devices)

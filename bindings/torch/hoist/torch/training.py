@@ -11,12 +11,38 @@ from hoist.torch import compat, native
 from hoist.torch.nested import first_tensor, leaves
 
 
+class _Arrival:
+    """Of a unit's gradients: how many of the model's had been sent to host memory when the last of them was."""
+
+    count = 0
+
+
+class _Arrive(torch.autograd.Function):
+    """The parameters; passes their gradients on once they are in host memory, before a hook or a sum can read them.
+
+    Gradients that are there belong to autograd's queue for the host, so that the thread for the GPU goes on meanwhile."""
+
+    @staticmethod
+    def forward(ctx, key, arrival, *parameters):
+        ctx.set_materialize_grads(False)
+        ctx.key, ctx.arrival = key, arrival
+        given = [parameter.view_as(parameter) for parameter in parameters]
+        ctx.mark_non_differentiable(*(g for g, p in zip(given, parameters) if not p.requires_grad))
+        return tuple(given)
+
+    @staticmethod
+    def backward(ctx, *gradients):
+        native.wait_for_gradients(ctx.key, ctx.arrival.count)
+        return None, None, *gradients
+
+
 class _Fetch(torch.autograd.Function):
     """Gives the unit's tensors; sends their gradients to the parameters, where these are."""
 
     @staticmethod
-    def forward(ctx, step, views, *parameters):
-        ctx.step = step
+    def forward(ctx, unit, step, arrival, views, *parameters):
+        ctx.set_materialize_grads(False)
+        ctx.key, ctx.step, ctx.arrival = unit.key, step, arrival
         ctx.devices = [parameter.device for parameter in parameters]
         # A tensor that autograd writes into must be its own, not one that is kept.
         given = [view.view_as(view) for view in views]
@@ -25,7 +51,29 @@ class _Fetch(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, *gradients):
-        return None, None, *(g if g is None else g.to(device) for g, device in zip(gradients, ctx.devices))
+        given = [_to_parameter(ctx, *pair) for pair in zip(gradients, ctx.devices)]
+        if ctx.arrival is not None:
+            ctx.arrival.count = native.gradients_sent(ctx.key)
+        return None, None, None, None, *given
+
+
+def _to_parameter(ctx, gradient, device):
+    if gradient is None:
+        return None
+    plain = gradient.layout is torch.strided and not compat.is_wrapper_subclass(gradient)
+    if ctx.arrival is None or not plain or device.type != "cpu":
+        return gradient.to(device)
+    with torch.no_grad():
+        return native.send_gradient(gradient, ctx.key)
+
+
+def _fetched(unit, views, parameters) -> tuple:
+    """The unit's tensors as functions of its parameters."""
+    manager = unit.manager
+    arrival = _Arrival() if manager.sends_gradients else None
+    if arrival is not None:
+        parameters = _Arrive.apply(unit.key, arrival, *parameters)
+    return _Fetch.apply(unit, manager.step_of_forward(), arrival, views, *parameters)
 
 
 class Step:
@@ -87,7 +135,7 @@ def run_unit(unit, forward, module, args, kwargs):
     with torch.no_grad():
         anchor = manager.anchor(first_tensor(args, kwargs))
         fetched = native.fetch(anchor, manager.spare_token, unit.key, unit.index)
-    views = _Fetch.apply(manager.step_of_forward(), unit.tensors_of(fetched), *(slot.parameter for slot in unit.slots))
+    views = _fetched(unit, unit.tensors_of(fetched), [slot.parameter for slot in unit.slots])
     outer, unit.views = unit.views, list(views)
     try:
         with _saving(unit, fetched):

@@ -57,6 +57,7 @@ hoist_status_t hoist_stream_wait(hoist_stream_t* stream) noexcept {
   return guarded("hoist_stream_wait", [&] {
     Stream& target = value_of(stream, "stream");
     target.device->stream_wait(target.handle.get());
+    target.device->require_replays(target.handle.get());
   });
 }
 

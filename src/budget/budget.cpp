@@ -19,12 +19,7 @@ Budget::Budget(std::shared_ptr<Device> device, const BudgetOptions& options)
       pinned_(device_, options.pinned_limit_bytes) {}
 
 Budget::~Budget() {
-  try {
-    forget_replays();
-  } catch (const std::exception& error) {
-    log(HOIST_LOG_ERROR, "a budget ends while its graphs fail: ", error.what());
-  }
-  graphs_.reset();
+  end_replays();
   executor_.reset();
   if (epoch_ != nullptr) device_->event_destroy(epoch_);
 }

@@ -2,6 +2,10 @@
 // Steps that are captured into graphs, and everything else while such graphs may be replayed: replays are held, their
 // steps end, what is to be done is done, and they go on. doc/design/graphs.md.
 #include <algorithm>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <thread>
 #include <utility>
 
 #include "base/error.hpp"
@@ -64,7 +68,7 @@ void Budget::capture_step_begin(void* stream) {
   graphs_->position = 0;
   graphs_->unit_open = false;
   try {
-    graphs_->runner.capture_head(stream);
+    graphs_->runner->capture_head(stream);
   } catch (...) {
     graphs_->capturing = false;
     throw;
@@ -93,7 +97,7 @@ void Budget::capture_unit_begin(std::uint32_t unit) {
         text("unit \"", catalog_.units()[unit].name, "\" begins in a captured step, where the plan has \"", next, "\""),
         "capture the step in the order of the steps before it");
   }
-  graphs.runner.capture_begin(graphs.capture_stream, graphs.position);
+  graphs.runner->capture_begin(graphs.capture_stream, graphs.position);
   graphs.unit_open = true;
 }
 
@@ -102,7 +106,7 @@ void Budget::capture_unit_end(std::uint32_t unit) {
   if (!graphs.unit_open || graphs.program->order[graphs.position] != unit) {
     fail(HOIST_ERROR_ORDER, text("unit \"", catalog_.units()[unit].name, "\" ends, but is not open"));
   }
-  graphs.runner.capture_end(graphs.capture_stream, graphs.position);
+  graphs.runner->capture_end(graphs.capture_stream, graphs.position);
   graphs.unit_open = false;
   ++graphs.position;
 }
@@ -138,7 +142,7 @@ void* Budget::captured_address(std::uint32_t item) const {
 
 void Budget::pause_replays() {
   if (graphs_->paused) return;
-  graphs_->runner.pause();
+  graphs_->runner->pause();
   graphs_->paused = true;
   count_replays(true);
 }
@@ -146,7 +150,7 @@ void Budget::pause_replays() {
 // Bytes and steps that replays have moved since they were counted last; what they wrote is newer than the host's copy.
 void Budget::count_replays(bool written) {
   if (!graphs_ || !executor_) return;
-  const std::uint64_t begun = graphs_->runner.begun();
+  const std::uint64_t begun = graphs_->runner->begun();
   const std::uint64_t steps = begun - graphs_->counted;
   graphs_->counted = begun;
   uncounted_writes_ = uncounted_writes_ || steps != 0;
@@ -173,15 +177,22 @@ void Budget::go_on_with_replays() noexcept {
     why = error.what();
   }
   graphs_->paused = false;
-  if (why.empty()) return graphs_->runner.go_on(graphs_->program);
+  if (why.empty()) return graphs_->runner->go_on(graphs_->program);
   log(HOIST_LOG_WARNING, "replays go on without all of their bytes in place: ", why);
-  graphs_->runner.go_on_broken(graphs_->program, why);
+  graphs_->runner->go_on_broken(graphs_->program, why);
 }
 
-// A step outside of a graph: on its stream, replays that were launched come before it.
+// A step outside of a graph: on its stream, replays that were launched come before it. The wait is by an event, since
+// bytes that the device refuses for long end it.
 void Budget::step_begins_beside(void* stream) {
   if (!graphs_ || graphs_->paused) return;
-  device_->stream_wait(stream);
+  const std::unique_ptr<void, std::function<void(void*)>> before(
+      device_->event_create(), [device = device_](void* event) { device->event_destroy(event); });
+  device_->event_record(before.get(), stream);
+  while (!device_->event_poll(before.get())) {
+    graphs_->runner->require_fed();
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
   pause_replays();
 }
 
@@ -203,13 +214,13 @@ ReplayStatus Budget::replay_status() {
   status.placement = placement_;
   if (!graphs_) return status;
   count_replays(false);
-  status.runner = graphs_->runner.status();
+  status.runner = graphs_->runner->status();
   status.captures = graphs_->captures;
   return status;
 }
 
 void Budget::abort_replays() {
-  if (graphs_) graphs_->runner.abort();
+  if (graphs_) graphs_->runner->abort();
 }
 
 void Budget::forget_replays() {
@@ -228,9 +239,14 @@ void Budget::end_replays() noexcept {
   }
   graphs_->capturing = false;
   try {
-    forget_replays();
+    if (!graphs_->paused) {
+      graphs_->runner->pause_for_good();
+      graphs_->paused = true;
+      count_replays(true);
+    }
+    if (executor_ && !executor_->in_step()) executor_->residency().wait_all();
   } catch (const std::exception& error) {
-    log(HOIST_LOG_ERROR, "graphs failed as a manager left its budget: ", error.what());
+    log(HOIST_LOG_ERROR, "graphs failed as they were given up: ", error.what());
   }
   graphs_.reset();
 }

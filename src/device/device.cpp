@@ -216,17 +216,63 @@ bool Device::is_capturing(void* stream) {
   return capturing != 0;
 }
 
-void Device::capture_begin(void* stream) { check(ops_.capture_begin(self_, stream), "capture_begin"); }
+void Device::capture_begin(void* stream) {
+  check(ops_.capture_begin(self_, stream), "capture_begin");
+  launches_.begin_capture(stream);
+}
 
 void* Device::capture_end(void* stream) {
   void* graph = nullptr;
-  check(ops_.capture_end(self_, stream, &graph), "capture_end");
+  const hoist_status_t status = ops_.capture_end(self_, stream, &graph);
+  launches_.end_capture(stream, status == HOIST_OK ? graph : nullptr);
+  check(status, "capture_end");
   return graph;
 }
 
-void Device::graph_launch(void* graph, void* stream) { check(ops_.graph_launch(self_, graph, stream), "graph_launch"); }
+void Device::expect_launches(void* stream, std::weak_ptr<LaunchListener> listener) {
+  launches_.expect(stream, std::move(listener));
+}
+
+// Asked twice: a refusal of the question alone is no failure of the stream.
+std::string Device::failure_of(void* stream) noexcept {
+  std::string why;
+  for (int i = 0; i < 2; ++i) {
+    try {
+      static_cast<void>(is_capturing(stream));
+      return "";
+    } catch (const std::exception& error) {
+      why = error.what();
+    }
+  }
+  return why;
+}
+
+// A launch into a stream that fails meanwhile may have been taken in part: whoever feeds the replay must hear of it.
+void Device::graph_launch(void* graph, void* stream) {
+  const auto listeners = launches_.of(graph);
+  if (!listeners) return check(ops_.graph_launch(self_, graph, stream), "graph_launch");
+  for (const auto& each : *listeners) {
+    if (const auto listener = each.lock()) listener->before_launch(stream);
+  }
+  const hoist_status_t status = ops_.graph_launch(self_, graph, stream);
+  const SlotError error = status == HOIST_OK ? SlotError{} : take_slot_error(status);
+  const std::string lost = status == HOIST_OK ? "" : failure_of(stream);
+  if (status == HOIST_OK || !lost.empty()) {
+    for (const auto& each : *listeners) {
+      if (const auto listener = each.lock()) listener->after_launch(stream, lost);
+    }
+  }
+  if (status != HOIST_OK) fail(status, text(name_, ": graph_launch: ", error.message), error.hint);
+}
+
+void Device::require_replays(void* stream) {
+  for (const auto& each : launches_.all()) {
+    if (const auto listener = each.lock()) listener->after_wait(stream);
+  }
+}
 
 void Device::graph_destroy(void* graph) noexcept {
+  launches_.forget(graph);
   if (!is_parents()) ops_.graph_destroy(self_, graph);
 }
 

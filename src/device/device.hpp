@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "device/launches.hpp"
 #include "hoist/device_ops.h"
 
 namespace hoist {
@@ -73,19 +74,25 @@ class Device {
   [[nodiscard]] bool is_capturing(void* stream);
   void capture_begin(void* stream);
   void* capture_end(void* stream);
+  // Whose step goes into the capture hears of its graph's launches.
+  void expect_launches(void* stream, std::weak_ptr<LaunchListener> listener);
   void graph_launch(void* graph, void* stream);
+  // After a wait for the stream: throws where a replay on it failed.
+  void require_replays(void* stream);
   void graph_destroy(void* graph) noexcept;
   void* stream_create_aside();
 
  private:
   void check(hoist_status_t status, const char* slot) const;
   [[nodiscard]] bool is_parents() const noexcept;
+  [[nodiscard]] std::string failure_of(void* stream) noexcept;
 
   hoist_device_ops_t ops_;
   std::string name_;
   void* self_;
   hoist_device_properties_t properties_{};
   std::uint32_t generation_;  // of fork
+  Launches launches_;
 };
 
 // A stream or event with its device: what the C ABI hands out.

@@ -2,28 +2,29 @@
 #include "exec/graph_runner.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <utility>
 
+#include "base/error.hpp"
 #include "base/log.hpp"
 
 namespace hoist {
 namespace {
 
-// Below it copies of one unit go as a batch; above it a batch has no advantage.
-constexpr std::uint64_t small_copy = std::uint64_t{1} << 20;
+constexpr auto patience = std::chrono::seconds(1);
+constexpr auto look_after = std::chrono::milliseconds(50);
 
 double now_us() {
   return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-void nap() { std::this_thread::sleep_for(std::chrono::microseconds(50)); }
+// Of words nobody says that they have changed: short naps at first, longer ones later.
+void nap(int before) { std::this_thread::sleep_for(std::chrono::microseconds(std::min(50 * (1 + before / 8), 1000))); }
 
 }  // namespace
 
 GraphRunner::GraphRunner(std::shared_ptr<Device> device, std::uint32_t positions)
-    : device_(std::move(device)), positions_(positions) {
+    : device_(std::move(device)), positions_(positions), marks_(device_) {
   words_ = device_->words_create(2 * std::uint64_t{positions} + 2);
   try {
     aside_ = device_->stream_create_aside();
@@ -46,7 +47,10 @@ GraphRunner::~GraphRunner() {
   device_->words_destroy(words_);
 }
 
-void GraphRunner::capture_head(void* stream) { device_->host_function(stream, on_head, this, 0); }
+void GraphRunner::capture_head(void* stream) {
+  device_->host_function(stream, on_head, this, 0);
+  device_->expect_launches(stream, weak_from_this());
+}
 
 // Whoever waits takes the word back: the next replay waits anew.
 void GraphRunner::capture_begin(void* stream, std::uint32_t position) {
@@ -55,8 +59,8 @@ void GraphRunner::capture_begin(void* stream, std::uint32_t position) {
 }
 
 void GraphRunner::capture_end(void* stream, std::uint32_t position) {
-  const hoist_word_op_t op{done(position), 1, HOIST_WORD_WRITE};
-  device_->words_submit(stream, 1, &op);
+  const hoist_word_op_t ops[] = {{done(position), 1, HOIST_WORD_WRITE}, {over(), 1, HOIST_WORD_WRITE}};
+  device_->words_submit(stream, position + 1 == positions_ ? 2 : 1, ops);
 }
 
 // On a thread of the device. The wait holds up the replay's stream, whose next op this is.
@@ -65,6 +69,7 @@ void GraphRunner::on_head(void* self) {
   {
     std::unique_lock lock(it.mutex_);
     it.changed_.wait(lock, [&] { return (!it.held_ && !it.releasing_) || it.stopping_; });
+    store(it.over(), 0);
     ++it.begun_;
     const double now = now_us();
     if (it.head_us_ != 0) it.last_us_ = now - it.head_us_;
@@ -73,15 +78,91 @@ void GraphRunner::on_head(void* self) {
   it.changed_.notify_all();
 }
 
+std::uint64_t GraphRunner::ended() const noexcept {
+  return submitted_ - static_cast<std::uint32_t>(static_cast<std::uint32_t>(submitted_) - load(finished()));
+}
+
+bool GraphRunner::is_quiet() const noexcept { return submitted_ == begun_ && ended() == begun_; }
+
+bool GraphRunner::starves() const noexcept {
+  return !failure_.empty() && submitted_ < begun_ && Clock::now() - starving_since_ > patience;
+}
+
+void GraphRunner::fail_starved() const {
+  fail(HOIST_ERROR_DEVICE, text("a replay waits for bytes that the device refuses: ", failure_),
+       "the call works again once the device takes them; an abort lets the replay go without");
+}
+
+void GraphRunner::require_fed() const {
+  std::lock_guard lock(mutex_);
+  if (starves()) fail_starved();
+}
+
+void GraphRunner::await_quiet(bool for_good) {
+  for (int naps = 0;; nap(naps++)) {
+    std::lock_guard lock(mutex_);
+    if (is_quiet() && !abort_wanted_ && !releasing_) return;
+    if (!starves()) continue;
+    if (!for_good) fail_starved();
+    abort_wanted_ = true;
+    changed_.notify_all();
+  }
+}
+
+void GraphRunner::let_heads_go() {
+  {
+    std::lock_guard lock(mutex_);
+    held_ = false;
+  }
+  changed_.notify_all();
+}
+
+// All is quiet: what failed on a stream before its replay had begun.
+void GraphRunner::clear_failed(const std::string& why) {
+  if (why.empty()) return;
+  marks_.forget_failed();
+  std::lock_guard lock(mutex_);
+  if (untold_.empty()) untold_ = why;
+}
+
+void GraphRunner::tell() {
+  std::string why;
+  {
+    std::lock_guard lock(mutex_);
+    why = std::exchange(untold_, "");
+  }
+  if (why.empty()) return;
+  fail(HOIST_ERROR_DEVICE, text("a replay failed, what it computed is worth nothing: ", why),
+       "this is told once: where the device goes on, replays on a stream that has not failed do, too");
+}
+
 void GraphRunner::pause() {
   {
-    std::unique_lock lock(mutex_);
+    std::lock_guard lock(mutex_);
     held_ = true;
-    changed_.wait(lock, [&] { return submitted_ == begun_; });
   }
-  device_->stream_wait(aside_);
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return !abort_wanted_ && !releasing_; });
+  try {
+    await_quiet(false);
+    device_->stream_wait(aside_);
+    clear_failed(marks_.failure());
+    tell();
+  } catch (...) {
+    let_heads_go();
+    throw;
+  }
+}
+
+// Launches that hoist has seen run first: a replay must not begin when its words are gone.
+void GraphRunner::pause_for_good() noexcept {
+  for (int naps = 0; marks_.pending(); nap(naps++)) await_quiet(true);
+  {
+    std::lock_guard lock(mutex_);
+    held_ = true;
+  }
+  await_quiet(true);
+  std::lock_guard lock(mutex_);
+  if (untold_.empty()) return;
+  log(HOIST_LOG_ERROR, "a replay failed before its graph's budget ended: ", untold_);
 }
 
 void GraphRunner::go_on(std::shared_ptr<const GraphProgram> program) {
@@ -91,10 +172,9 @@ void GraphRunner::go_on(std::shared_ptr<const GraphProgram> program) {
     program_ = std::move(program);
     broken_ = false;
     failure_.clear();
-    held_ = false;
     head_us_ = 0;
   }
-  changed_.notify_all();
+  let_heads_go();
 }
 
 void GraphRunner::go_on_broken(std::shared_ptr<const GraphProgram> program, std::string why) {
@@ -103,28 +183,46 @@ void GraphRunner::go_on_broken(std::shared_ptr<const GraphProgram> program, std:
     program_ = std::move(program);
     broken_ = true;
     failure_ = std::move(why);
-    held_ = false;
+    starving_since_ = Clock::now();
     head_us_ = 0;
   }
-  changed_.notify_all();
+  let_heads_go();
 }
 
 void GraphRunner::abort() {
   std::unique_lock lock(mutex_);
-  const auto quiet = [&] {
-    return submitted_ == begun_ && load(2 * positions_) == static_cast<std::uint32_t>(submitted_);
-  };
-  // What is just ending is not in need of it.
-  const auto patience = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
-  while (!quiet() && failure_.empty() && std::chrono::steady_clock::now() < patience) {
-    lock.unlock();
-    nap();
-    lock.lock();
+  const std::uint64_t newest = begun_;
+  while (ended() < newest) {
+    // What is just ending is not in need of it.
+    const auto end = Clock::now() + std::chrono::milliseconds(100);
+    for (int naps = 0; ended() < newest && failure_.empty() && Clock::now() < end; ++naps) {
+      lock.unlock();
+      nap(naps);
+      lock.lock();
+    }
+    if (ended() >= newest) return;
+    abort_wanted_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return !abort_wanted_; });
   }
-  if (quiet() || abort_wanted_) return;
-  abort_wanted_ = true;
-  changed_.notify_all();
-  changed_.wait(lock, [&] { return !abort_wanted_; });
+}
+
+// A stream that failed takes no launch. On another one, what was left behind is cleared away first.
+void GraphRunner::before_launch(void* stream) {
+  const std::string why = marks_.failure(stream);
+  const auto settled = [&] {
+    std::lock_guard lock(mutex_);
+    return is_quiet() && !releasing_;
+  };
+  for (int naps = 0; !why.empty() && !settled(); ++naps) nap(naps);
+  clear_failed(why);
+  tell();
+}
+
+void GraphRunner::after_launch(void* stream, const std::string& lost) noexcept { marks_.note(stream, lost); }
+
+void GraphRunner::after_wait(void* stream) {
+  if (marks_.has(stream)) tell();
 }
 
 std::uint64_t GraphRunner::begun() const {
@@ -132,16 +230,11 @@ std::uint64_t GraphRunner::begun() const {
   return begun_;
 }
 
-bool GraphRunner::stopping() const {
-  std::lock_guard lock(mutex_);
-  return stopping_;
-}
-
 GraphRunner::Status GraphRunner::status() const {
   std::lock_guard lock(mutex_);
   Status status;
   status.begun = begun_;
-  status.ended = submitted_ - static_cast<std::uint32_t>(static_cast<std::uint32_t>(submitted_) - load(2 * positions_));
+  status.ended = ended();
   status.aborted = aborted_;
   status.last_us = last_us_;
   status.held = held_;
@@ -149,10 +242,17 @@ GraphRunner::Status GraphRunner::status() const {
   return status;
 }
 
+// Whatever is under way is looked at now and then: work that fails says nothing by itself.
 void GraphRunner::serve() {
   std::unique_lock lock(mutex_);
+  const auto due = [&] { return begun_ > submitted_ || stopping_ || abort_wanted_; };
   for (;;) {
-    changed_.wait(lock, [&] { return begun_ > submitted_ || stopping_ || abort_wanted_; });
+    bool called = true;
+    if (is_quiet()) {
+      changed_.wait(lock, due);
+    } else {
+      called = changed_.wait_for(lock, look_after, due);
+    }
     if (stopping_) return;
     const auto program = program_;
     const std::uint64_t number = submitted_ + 1;
@@ -160,208 +260,11 @@ void GraphRunner::serve() {
     lock.unlock();
     if (begins) {
       run_step(*program, number);
-    } else {
-      let_go(number - 1);
-      bring_back(*program);
+    } else if (called || look()) {
+      release(*program, called);
     }
     lock.lock();
-    if (begins) ++submitted_;
-    if (!begins || begun_ == submitted_) abort_wanted_ = false;
     changed_.notify_all();
-  }
-}
-
-void GraphRunner::run_step(const GraphProgram& program, std::uint64_t number) {
-  bool broken = false;
-  {
-    std::lock_guard lock(mutex_);
-    broken = broken_;
-  }
-  next_ = 0;
-  if ((!broken || bring_back(program)) && submit_step(program, number)) return;
-  release_step(program);
-  store(2 * positions_, static_cast<std::uint32_t>(number));
-  bring_back(program);
-}
-
-// False where it was given up. What a device refuses is asked for again: the graph waits as long.
-bool GraphRunner::submit_step(const GraphProgram& program, std::uint64_t number) {
-  next_ = 0;
-  for (bool first = true;;) {
-    try {
-      while (next_ < program.step.size()) {
-        next_ = submit_some(program, next_);
-        first = true;
-      }
-      const hoist_word_op_t end{finished(), static_cast<std::uint32_t>(number), HOIST_WORD_WRITE};
-      device_->words_submit(aside_, 1, &end);
-      return true;
-    } catch (const std::exception& error) {
-      if (first) refused(error.what());
-      first = false;
-    }
-    if (abort_wanted_ || stopping()) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-}
-
-void GraphRunner::refused(const std::string& why) {
-  log(HOIST_LOG_WARNING, "a replay waits, its bytes were refused and are asked for again: ", why);
-  std::lock_guard lock(mutex_);
-  failure_ = why;
-}
-
-// What throws has submitted nothing. Gives the first action that is still to come.
-std::size_t GraphRunner::submit_some(const GraphProgram& program, std::size_t from) {
-  const GraphAction& action = program.step[from];
-  switch (action.kind) {
-    case GraphAction::Kind::await:
-    case GraphAction::Kind::tell:
-      return submit_words(program.step, from);
-    case GraphAction::Kind::poison:
-      device_->fill(aside_, action.device, 0xFF, action.bytes);
-      return from + 1;
-    case GraphAction::Kind::copy:
-      return submit_copies(program.step, from);
-  }
-  return from + 1;
-}
-
-std::size_t GraphRunner::submit_words(const std::vector<GraphAction>& actions, std::size_t from) {
-  ops_.clear();
-  std::size_t next = from;
-  for (; next < actions.size(); ++next) {
-    const GraphAction& action = actions[next];
-    if (action.kind == GraphAction::Kind::tell) {
-      ops_.push_back({ready(action.position), 1, HOIST_WORD_WRITE});
-    } else if (action.kind == GraphAction::Kind::await) {
-      ops_.push_back({done(action.position), 1, HOIST_WORD_WAIT});
-      ops_.push_back({done(action.position), 0, HOIST_WORD_WRITE});
-    } else {
-      break;
-    }
-  }
-  device_->words_submit(aside_, ops_.size(), ops_.data());
-  return next;
-}
-
-std::size_t GraphRunner::submit_copies(const std::vector<GraphAction>& actions, std::size_t from) {
-  to_.clear();
-  from_.clear();
-  bytes_.clear();
-  std::size_t next = from;
-  for (; next < actions.size() && actions[next].kind == GraphAction::Kind::copy; ++next) {
-    if (next != from && actions[next].bytes > small_copy) break;
-    to_.push_back(actions[next].device);
-    from_.push_back(actions[next].host);
-    bytes_.push_back(actions[next].bytes);
-    if (actions[next].bytes > small_copy) {
-      ++next;
-      break;
-    }
-  }
-  if (to_.size() == 1) {
-    device_->copy(aside_, HOIST_COPY_H2D, to_[0], from_[0], bytes_[0]);
-  } else {
-    device_->copy_batch(aside_, HOIST_COPY_H2D, to_.size(), to_.data(), from_.data(), bytes_.data());
-  }
-  return next;
-}
-
-void GraphRunner::hold(bool on) {
-  {
-    std::lock_guard lock(mutex_);
-    releasing_ = on;
-  }
-  changed_.notify_all();
-}
-
-void GraphRunner::set_words(std::uint32_t ready_value, std::uint32_t done_value) noexcept {
-  for (std::uint32_t p = 0; p < positions_; ++p) {
-    store(2 * p, ready_value);
-    store(2 * p + 1, done_value);
-  }
-}
-
-// What has been submitted runs: it waits for units alone that have all of their bytes. Copies that came after their
-// unit was let go would write what it reads.
-void GraphRunner::run_dry() {
-  try {
-    const hoist_word_op_t end{dry(), static_cast<std::uint32_t>(++drained_), HOIST_WORD_WRITE};
-    device_->words_submit(aside_, 1, &end);
-    while (load(2 * positions_ + 1) != static_cast<std::uint32_t>(drained_)) {
-      if (stopping()) set_words(1, 1);  // no replay will end any more
-      nap();
-    }
-  } catch (const std::exception&) {
-    // The device takes no words either: the wait below is as good, but that it cannot be ended.
-  }
-  try {
-    device_->stream_wait(aside_);
-  } catch (const std::exception& error) {
-    log(HOIST_LOG_ERROR, "the stream aside of graphs failed: ", error.what());
-  }
-}
-
-// A replay whose copies will not come all: once those that were submitted have run it goes on without the others.
-void GraphRunner::release_step(const GraphProgram& program) {
-  log(HOIST_LOG_ERROR, "a replay was let go without all of its bytes: what it computed is worth nothing");
-  hold(true);
-  run_dry();
-  // The word of the last unit's end is taken back by what was submitted, or it stands.
-  const std::uint32_t last = static_cast<std::uint32_t>(program.order.size()) - 1;
-  const auto end = program.step.begin() + static_cast<std::ptrdiff_t>(next_);
-  const bool awaited = std::any_of(program.step.begin(), end, [&](const GraphAction& action) {
-    return action.kind == GraphAction::Kind::await && action.position == last;
-  });
-  while (!awaited && load(2 * last + 1) == 0 && !stopping()) {
-    for (std::uint32_t p = 0; p < positions_; ++p) store(2 * p, 1);
-    nap();
-  }
-  set_words(0, 0);
-  std::lock_guard lock(mutex_);
-  ++aborted_;
-  broken_ = true;
-}
-
-// All copies have been submitted, and something does not come: every wait is satisfied until all has run.
-void GraphRunner::let_go(std::uint64_t number) {
-  hold(true);
-  while (load(2 * positions_) != static_cast<std::uint32_t>(number)) {
-    set_words(1, 1);
-    nap();
-  }
-  set_words(0, 0);
-  std::lock_guard lock(mutex_);
-  ++aborted_;
-  broken_ = true;
-}
-
-// True: everything is there as a step begins.
-bool GraphRunner::bring_back(const GraphProgram& program) {
-  hold(true);
-  std::string why;
-  try {
-    for (std::size_t next = 0; next < program.initial.size();) next = submit_copies(program.initial, next);
-    device_->stream_wait(aside_);
-    prime(program);
-  } catch (const std::exception& error) {
-    why = error.what();
-    log(HOIST_LOG_ERROR, "bytes that a replay needs could not be brought back: ", why);
-  }
-  {
-    std::lock_guard lock(mutex_);
-    broken_ = !why.empty();
-    failure_ = why;
-  }
-  hold(false);
-  return why.empty();
-}
-
-void GraphRunner::prime(const GraphProgram& program) {
-  for (std::uint32_t p = 0; p < positions_; ++p) {
-    store(2 * p, program.ready[p] ? 1 : 0);
-    store(2 * p + 1, 0);
   }
 }
 

@@ -13,10 +13,11 @@ namespace hoist {
 
 struct GraphSession {
   GraphSession(std::shared_ptr<Device> device, std::shared_ptr<const GraphProgram> program_)
-      : program(std::move(program_)), runner(std::move(device), static_cast<std::uint32_t>(program->order.size())) {}
+      : program(std::move(program_)),
+        runner(std::make_shared<GraphRunner>(std::move(device), static_cast<std::uint32_t>(program->order.size()))) {}
 
   std::shared_ptr<const GraphProgram> program;
-  GraphRunner runner;
+  std::shared_ptr<GraphRunner> runner;  // a launch on another thread may look at it
   std::uint64_t captures = 0;
   std::uint64_t counted = 0;  // replays that the budget has counted
   bool paused = true;

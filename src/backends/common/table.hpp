@@ -223,7 +223,7 @@ class Table {
     if (status == HOIST_OK) return status;
     unfailing([&] {
       Device& device = device_of(self);
-      if (device.is_capturing(stream_of(stream))) device.graph_destroy(device.capture_end(stream_of(stream)));
+      if (device.has_capture(stream_of(stream))) device.graph_destroy(device.capture_end(stream_of(stream)));
     });
     return status;
   }

@@ -125,7 +125,9 @@ class CudaDevice {
   std::uint32_t* words_create(std::uint64_t count);
   void words_destroy(std::uint32_t* words);
   void words_submit(const Stream& stream, std::uint64_t count, const hoist_word_op_t* operations);
+  // Asking a stream of a lost context fails.
   [[nodiscard]] bool is_capturing(const Stream& stream);
+  [[nodiscard]] static bool has_capture(const Stream& stream);
   void capture_begin(Stream& stream);
   Graph* capture_end(Stream& stream);
   void graph_launch(const Graph& graph, const Stream& stream);

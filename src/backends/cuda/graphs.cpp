@@ -59,6 +59,14 @@ void CudaDevice::words_submit(const Stream& stream, std::uint64_t count, const h
 
 bool CudaDevice::is_capturing(const Stream& stream) {
   const Current current(stream.context);
+  CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+  const CUresult result = driver().cuStreamIsCapturing(stream.handle, &capture);
+  if (is_sticky(result)) fail_call(result, "cuStreamIsCapturing", "");
+  return result == CUDA_SUCCESS && capture != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+bool CudaDevice::has_capture(const Stream& stream) {
+  const Current current(stream.context);
   return captures(stream);
 }
 

@@ -293,6 +293,11 @@ void HostDevice::words_submit(Stream& stream, std::uint64_t count, const hoist_w
   }
 }
 
+bool HostDevice::is_capturing(const Stream& stream) {
+  stream.check(all);
+  return has_capture(stream);
+}
+
 void HostDevice::capture_begin(Stream& stream) {
   require(HOIST_CAPABILITY_GRAPH, "graphs");
   if (stream.capture) fail(HOIST_ERROR_INVALID_STATE, "the stream is being captured already", "end that capture first");

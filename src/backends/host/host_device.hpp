@@ -69,7 +69,9 @@ class HostDevice {
   void words_destroy(std::uint32_t* words) { delete[] words; }
   void words_submit(Stream& stream, std::uint64_t count, const hoist_word_op_t* operations);
 
-  [[nodiscard]] bool is_capturing(const Stream& stream) const { return stream.capture != nullptr; }
+  // Asking a stream that has failed fails.
+  [[nodiscard]] static bool is_capturing(const Stream& stream);
+  [[nodiscard]] static bool has_capture(const Stream& stream) { return stream.capture != nullptr; }
   void capture_begin(Stream& stream);
   Graph* capture_end(Stream& stream);
   void graph_launch(const Graph& graph, Stream& stream);

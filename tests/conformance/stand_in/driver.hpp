@@ -3,6 +3,7 @@
 // and what is refused are the driver's.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -44,8 +45,13 @@ bool mood(std::string_view word);
 std::string_view mood_value(std::string_view key);  // of "key=value", the first one; "" for none
 bool lacks(std::string_view symbol);
 
-struct Context {};
+// After an error that a real driver reports for ever (a kernel's illegal address) nothing that was submitted in the
+// context runs any more, and its calls fail.
+struct Context {
+  std::atomic<bool> broken{false};
+};
 extern thread_local Context* current;
+extern thread_local Context* running;         // on a stream's thread: whose op it is
 extern thread_local int capture_mode;         // 2: relaxed
 extern thread_local bool in_a_host_function;  // where no call of the driver is allowed
 Context* primary();
@@ -53,6 +59,9 @@ Context* primary();
 Result in_context();           // a call that needs a context and has none is refused
 Result apart_from_captures();  // one that would break a capture, anyone's, unless the thread says that it does not care
 Result broken();               // after a kernel that broke the context
+bool may_run();                // on a stream's thread, before each op: whether its context is whole
+void break_context(Context* context);  // nullptr: all of them
+void reset_memory();                   // as if the process had ended
 
 using Op = std::function<void()>;
 

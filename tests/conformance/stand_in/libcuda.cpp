@@ -3,7 +3,8 @@
 // memory is host memory, each stream has a thread, what the driver refuses is refused. STAND_IN_CUDA makes it worse, a
 // list with commas between: "no-devices", "no-batches" (a driver of before 12.8), "lacks=NAME", "refuses=NAME:CODE",
 // "no-remap" (the attribute), "full" (other processes have the memory), "refuses-pinning", "allocated" (by the driver:
-// host memory), "capturing", "slow" (copies take a while), "sticky" (every copy fails as after a broken kernel). Built
+// host memory), "capturing", "slow" (copies take a while), "sticky" (every copy fails as after a broken kernel).
+// stand_in_break(N, all) breaks the primary context, or all, at the N-th op from now on; with 0 all is as new. Built
 // with STAND_IN_OLD it has the entry of CUDA 11.3, with STAND_IN_ANCIENT none.
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +18,7 @@
 namespace stand_in {
 
 thread_local Context* current = nullptr;
+thread_local Context* running = nullptr;
 thread_local int capture_mode = 0;
 thread_local bool in_a_host_function = false;
 
@@ -37,6 +39,9 @@ bool any_mood(Found&& found) {
   }
   return false;
 }
+
+std::atomic<int> breaks_at{0};
+std::atomic<bool> breaks_all{false};
 
 struct Contexts {
   std::mutex mutex;
@@ -191,14 +196,42 @@ Context* primary() {
 Result in_context() {
   if (in_a_host_function) return not_permitted;
   std::lock_guard lock(contexts().mutex);
-  return contexts().live.count(current) == 1 ? success : invalid_context;
+  if (contexts().live.count(current) != 1) return invalid_context;
+  return current->broken ? illegal_address : success;
+}
+
+bool may_run() {
+  if (running == primary() && breaks_at > 0 && --breaks_at == 0) break_context(breaks_all ? nullptr : primary());
+  return !running->broken;
+}
+
+void break_context(Context* context) {
+  std::lock_guard lock(contexts().mutex);
+  for (Context* each : contexts().live) {
+    if (context == nullptr || each == context) each->broken = true;
+  }
 }
 
 Result apart_from_captures() { return capture_mode == 2 ? in_context() : capture_unsupported; }
 
 Result broken() { return mood("sticky") ? illegal_address : in_context(); }
 
+void arrange_break(int nth, bool all) {
+  breaks_all = all;
+  breaks_at = nth;
+  if (nth != 0) return;
+  {
+    std::lock_guard lock(contexts().mutex);
+    for (Context* each : contexts().live) each->broken = false;
+  }
+  reset_memory();
+}
+
 }  // namespace stand_in
+
+extern "C" __attribute__((visibility("default"))) void stand_in_break(int nth, int all) {
+  stand_in::arrange_break(nth, all != 0);
+}
 
 #ifndef STAND_IN_ANCIENT
 extern "C" __attribute__((visibility("default"))) int cuGetProcAddress(const char* name, void** out, int,

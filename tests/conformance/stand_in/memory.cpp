@@ -248,6 +248,21 @@ Result known(std::uintptr_t memory, std::size_t bytes) {
   return success;
 }
 
+void reset_memory() {
+  std::lock_guard lock(machine().mutex);
+  for (const auto& [at, bytes] : machine().blocks) std::free(reinterpret_cast<void*>(at));
+  for (const auto& [at, bytes] : machine().host_blocks) std::free(reinterpret_cast<void*>(at));
+  for (const auto& [at, bytes] : machine().reserved) munmap(reinterpret_cast<void*>(at), bytes);
+  for (const auto& [number, handle] : machine().handles) close(handle.file);
+  machine().blocks.clear();
+  machine().host_blocks.clear();
+  machine().reserved.clear();
+  machine().mapped.clear();
+  machine().handles.clear();
+  machine().pinned.clear();
+  machine().used = 0;
+}
+
 void* memory_symbol(std::string_view name) {
   static const std::map<std::string_view, void*> symbols = {{"cuMemGetInfo", any(memory_info)},
                                                             {"cuMemAlloc", any(allocate)},

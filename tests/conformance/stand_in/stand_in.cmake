@@ -51,6 +51,8 @@ hoist_stand_in_test(stand_in_manager conformance.manager_on_device_test new "slo
 hoist_stand_in_test(stand_in_manager_old conformance.manager_on_device_test old "${old}")
 set(other_devices *ADeviceWithoutWords*:*InAnArena*)
 hoist_stand_in_test(stand_in_graphs graphs.replay_test new "slow" --gtest_filter=-${other_devices})
+hoist_stand_in_test(stand_in_lost graphs.failing_test new "" --gtest_filter=LostDevice.*)
+set_tests_properties(conformance.stand_in_lost PROPERTIES TIMEOUT 120)
 hoist_stand_in_test(stand_in_offload unit.offload.manager_test new "" --gtest_filter=-*nline*:*uarded*:*irtual*)
 hoist_stand_in_test(stand_in_one_budget capi.one_budget_test new "")
 hoist_stand_in_test(stand_in_budget_bytes capi.budget_bytes_test new "slow")

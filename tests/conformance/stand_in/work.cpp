@@ -32,9 +32,10 @@ struct Mark {
     }
     changed.notify_all();
   }
-  void wait() {
+  // Of a broken context none is reached any more, and no wait lasts.
+  void wait(const Context& of) {
     std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return reached; });
+    while (!reached && !of.broken) changed.wait_for(lock, std::chrono::milliseconds(1));
   }
 };
 
@@ -118,7 +119,7 @@ Result host_function(void* stream, void (*function)(void*), void* data) {
 void run(const WordOp& op) {
   std::atomic_ref word(*reinterpret_cast<unsigned*>(op.address));
   if (op.operation == 2) return word.store(op.value, std::memory_order_release);
-  while (static_cast<int>(word.load(std::memory_order_acquire) - op.value) < 0) nap(20);
+  while (static_cast<int>(word.load(std::memory_order_acquire) - op.value) < 0 && !running->broken) nap(20);
 }
 Result words(void* stream, unsigned count, const WordOp* ops, unsigned flags) {
   if (count == 0 || count > 256 || flags != 0) return invalid_value;
@@ -127,7 +128,9 @@ Result words(void* stream, unsigned count, const WordOp* ops, unsigned flags) {
     if (op.operation != 1 && op.operation != 2) return invalid_value;
   }
   return to(stream, [kept = std::move(kept)] {
-    for (const WordOp& op : kept) run(op);
+    for (const WordOp& op : kept) {
+      if (!running->broken) run(op);
+    }
   });
 }
 
@@ -138,9 +141,9 @@ Result stream_create(void** out, unsigned flags) {
   return success;
 }
 Result stream_destroy(void* stream) {
-  if (const Result result = apart_from_captures(); result != success) return result;
-  delete static_cast<Stream*>(stream);
-  return success;
+  const Result result = apart_from_captures();
+  if (result == success || result == illegal_address) delete static_cast<Stream*>(stream);
+  return result;
 }
 Result stream_wait(void* stream) {
   if (const Result result = apart_from_captures(); result != success) return result;
@@ -148,14 +151,14 @@ Result stream_wait(void* stream) {
   if (target == nullptr) return invalid_handle;
   if (target->captures()) return target->invalidate(), capture_unsupported;
   target->wait();
-  return broken();
+  return broken();  // the context may have gone meanwhile
 }
 Result stream_wait_event(void* stream, void* event, unsigned) {
   Stream* target = stream_of(stream);
   if (target == nullptr) return invalid_handle;
   if (target->captures()) return target->invalidate(), capture_unsupported;
   const auto mark = static_cast<Event*>(event)->get();
-  return mark == nullptr ? in_context() : to(stream, [mark] { mark->wait(); });
+  return mark == nullptr ? in_context() : to(stream, [mark] { mark->wait(*running); });
 }
 Result stream_context(void* stream, void** out) {
   *out = stream == nullptr ? current : static_cast<Stream*>(stream)->context();
@@ -201,7 +204,7 @@ Result event_query(void* event) {
 }
 Result event_wait(void* event) {
   if (const Result result = apart_from_captures(); result != success) return result;
-  if (const auto mark = static_cast<Event*>(event)->get()) mark->wait();
+  if (const auto mark = static_cast<Event*>(event)->get()) mark->wait(*current);
   return broken();
 }
 Result event_elapsed(float* out, void* begin, void* end) {
@@ -237,7 +240,9 @@ Result graph_destroy(void* graph) {
 }
 Result graph_launch(void* graph, void* stream) {
   return to(stream, [steps = *static_cast<Steps*>(graph)] {
-    for (const Op& step : *steps) step();
+    for (const Op& step : *steps) {
+      if (may_run()) step();
+    }
   });
 }
 
@@ -255,6 +260,7 @@ Stream::~Stream() {
 }
 
 void Stream::serve() {
+  running = context_;
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
@@ -264,7 +270,7 @@ void Stream::serve() {
       queue_.pop_front();
       busy_ = true;
       lock.unlock();
-      op();
+      if (may_run()) op();
     }
     lock.lock();
     busy_ = false;

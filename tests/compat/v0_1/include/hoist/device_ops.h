@@ -82,7 +82,7 @@ typedef struct hoist_device_ops_t {
   void (*close)(void* self);
   /** Required. Fills every field but struct_size. */
   hoist_status_t (*query)(void* self, hoist_device_properties_t* out_properties);
-  /** Required. Free and total device memory in bytes, of what memory_create can give. */
+  /** Required. Free and total device memory in bytes, of what memory_create can give. Fails once all is lost. */
   hoist_status_t (*query_memory)(void* self, uint64_t* out_free, uint64_t* out_total);
   /**
    * Optional. Changes a setting of the open device; HOIST_ERROR_INVALID_ARGUMENT for an unknown key or value. By
@@ -194,7 +194,10 @@ typedef struct hoist_device_ops_t {
   hoist_status_t (*words_submit)(void* self, void* stream, uint64_t count, const hoist_word_op_t* operations);
 
   /* ---- graphs (HOIST_CAPABILITY_GRAPH) ---- */
-  /** Optional. 1 while what is submitted to the stream goes into a graph, whoever captures it. */
+  /**
+   * Optional. 1 while what is submitted to the stream goes into a graph, whoever captures it. As any call it reports
+   * that the stream's work has failed: so a stream is asked about that without a wait.
+   */
   hoist_status_t (*capture_query)(void* self, void* stream, int* out_capturing);
   /** Optional. From here on copies, fills, host functions and words of the stream go into a graph. */
   hoist_status_t (*capture_begin)(void* self, void* stream);

@@ -43,7 +43,8 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_capture_end(hoist_stream_t* strea
 
 /**
  * @brief Submits the graph's work to the stream; launches of one graph run one after the other.
- * @return HOIST_OK; HOIST_ERROR_INVALID_ARGUMENT where the two are of different devices; HOIST_ERROR_DEVICE;
+ * @return HOIST_OK; HOIST_ERROR_INVALID_ARGUMENT where the two are of different devices; HOIST_ERROR_DEVICE, also,
+ *         once, where an earlier replay of a step in the graph failed: nothing has been launched then;
  *         HOIST_ERROR_BUSY.
  * @externsync @nonblocking @since 0.1
  */

@@ -101,6 +101,7 @@ class List:
         self.model, self.plan = model, plan
         self.here = {}  # name -> offset
         self.stale = {n: model.transient(n) for n in model.items}  # the host has no valid copy
+        self.born = set()
 
     def put(self, name, offset, what):
         require(name not in self.here, what, name, "is on the device already")
@@ -115,6 +116,7 @@ class List:
         for name, mode in model.uses[u]:
             if name not in self.here and mode == "w" and name in self.plan["births"]:
                 self.put(name, self.plan["births"][name], f"birth in unit {u}:")
+                self.born.add(name)
             require(name in self.here, "unit", u, "uses", name, "which is absent")
             if "w" in mode:
                 self.stale[name] = True
@@ -161,6 +163,8 @@ def check_order(model, plan):
         reading.step()
         if model.cyclic:
             require(reading.here == initial, "the step does not end as it begins")
+    for name in plan["births"]:
+        require(name in reading.born, "births: no write finds it absent:", name)
     if not model.cyclic:
         for name in model.items:
             require(model.transient(name) or not reading.stale[name], "dirty at the end:", name)

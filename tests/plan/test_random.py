@@ -108,3 +108,16 @@ def test_broken_plans_are_refused_by_both(planner, seed, data):
     assert (expected is None) == (got is None)
     if got is not None:
         assert got == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+def test_a_birth_that_never_is_is_refused_by_both(planner):
+    links = {"h2d": {"latency_us": 0, "bytes_per_us": 1}, "d2h": {"latency_us": 0, "bytes_per_us": 1}}
+    problem = {"version": 1, "device": {"budget_bytes": 64}, "links": links, "units": [{"name": "u", "compute_us": 1}],
+               "items": [{"name": "s", "bytes": 8, "class": "state", "uses": [{"unit": 0, "mode": "w"}]}]}
+    plan = solved(planner, problem)
+    assert plan["initial_resident"] == {"s": 0} and not plan["births"] and not plan["ops"]
+    plan["births"] = {"s": 0}
+    with pytest.raises(reference.Invalid, match="births"):
+        reference.simulate(problem, plan)
+    with pytest.raises(Refused, match="births"):
+        planner.ask("simulate", problem, plan=plan)

@@ -21,11 +21,11 @@ HOIST_TORCH_API const char* hoist_torch_failure() { return hoist_torch::failure(
 HOIST_TORCH_API int hoist_torch_take_failure(hoist_torch::FailureView* out) { return hoist_torch::take_failure(out); }
 
 HOIST_TORCH_API int hoist_torch_open(std::int64_t key, void* manager, void* device, std::int32_t device_type,
-                                     std::int32_t device_index) {
+                                     std::int32_t device_index, std::int64_t budget) {
   return guarded([&] {
-    hoist_torch::open_model(key, std::make_shared<hoist_torch::Model>(static_cast<hoist_manager_t*>(manager),
-                                                                      static_cast<hoist_device_t*>(device),
-                                                                      hoist_torch::Place{device_type, device_index}));
+    hoist_torch::open_model(key, std::make_shared<hoist_torch::Model>(
+                                     static_cast<hoist_manager_t*>(manager), static_cast<hoist_device_t*>(device),
+                                     hoist_torch::Place{device_type, device_index}, budget));
   });
 }
 
@@ -42,6 +42,10 @@ HOIST_TORCH_API int hoist_torch_add_leaf(std::int64_t key, std::uint32_t unit, s
 
 HOIST_TORCH_API int hoist_torch_take(std::int64_t key) {
   return guarded([&] { hoist_torch::find_model(key)->take(); });
+}
+
+HOIST_TORCH_API int hoist_torch_take_for_forward(std::int64_t key) {
+  return guarded([&] { hoist_torch::find_model(key)->take_for_forward(); });
 }
 
 HOIST_TORCH_API int hoist_torch_abort(std::int64_t key) {

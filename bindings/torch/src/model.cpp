@@ -22,8 +22,8 @@ std::uint64_t bucket_of(const Tensor& tensor) {
 
 }  // namespace
 
-Model::Model(hoist_manager_t* manager, hoist_device_t* device, Place place)
-    : manager_(manager), place_(place), streams_(device, place), gradients_(device) {
+Model::Model(hoist_manager_t* manager, hoist_device_t* device, Place place, std::int64_t budget)
+    : manager_(manager), place_(place), streams_(device, place), gradients_(device), turn_(Turn::of(budget)) {
   // Here, so that the memory of no graph's own pool is kept for them.
   for (auto& token : tokens_) token = std::make_unique<Tensor>(empty({1}, aoti_torch_dtype_uint8(), place_));
 }
@@ -43,31 +43,50 @@ Model::Unit& Model::at(hoist_unit_t unit) {
 // may not be its input.
 Tensor Model::token() { return *tokens_[counters_.tokens++ % 2]; }
 
-void Model::take() { end_left(turn_.take()); }
+Model::~Model() { turn_->forget(this); }
+
+void Model::take() {
+  if (turn_->is_within_another(this)) {
+    throw std::runtime_error(
+        "hoist.torch: this thread is within a step of another model on the same budget (do this after that model's "
+        "forward; after an exception in it call manager(model).settle() on that one first)");
+  }
+  end_left(turn_->take(this));
+}
+
+void Model::take_for_forward() {
+  entry_ = Entry::nested;
+  if (turn_->nest(this)) return;
+  entry_ = Entry::joined;
+  if (turn_->join(this)) return;
+  entry_ = Entry::none;
+  take();
+  entry_ = Entry::own;
+}
 
 void Model::end_left(Left left) {
   try {
     if (left == Left::waiting) finish();
     if (left == Left::broken) give_up();
   } catch (...) {
-    turn_.leave();
+    turn_->leave();
     throw;
   }
 }
 
 void Model::finish() {
   hoist::check(hoist_step_end(manager_, streams_.current()));
-  count_for_wake();
+  for (Model* member : turn_->left_members()) member->count_for_wake();
 }
 
 void Model::settle() {
   take();
-  turn_.leave();
+  turn_->leave();
 }
 
 hoist_status_t Model::abort_step() {
   const hoist_status_t status = hoist_step_abort(manager_, streams_.current());
-  open_unit_ = -1;
+  turn_->set_opener(nullptr);
   for (Unit& unit : units_) unit.strays_open = 0;
   return status;
 }
@@ -89,9 +108,11 @@ void Model::count_for_wake() {
 }
 
 Tensor Model::step_begin(const Tensor& anchor) {
-  if (turn_.nest()) return token();
-  if (!turn_.taken()) take();
-  begin(&anchor);
+  if (entry_ == Entry::none) take_for_forward();
+  const Entry entry = std::exchange(entry_, Entry::none);
+  for (Unit& unit : units_) unit.strays_open = 0;  // of a step that another model has given up
+  if (entry == Entry::own) begin(&anchor);
+  if (entry == Entry::joined) ++counters_.steps;
   return token();
 }
 
@@ -101,32 +122,37 @@ void Model::begin(const Tensor* anchor) {
     if (watches_buckets_ && anchor != nullptr) see_bucket(*anchor);
     hoist::check(hoist_step_begin(manager_, streams_.current()));
   } catch (...) {
-    turn_.leave();
+    turn_->leave();
     throw;
   }
-  turn_.begin();
+  turn_->begin();
   ++counters_.steps;
 }
 
 void Model::abort() {
-  if (!turn_.is_mine()) return;
+  entry_ = Entry::none;
+  if (!turn_->is_mine()) return;
+  if (turn_->is_within_another(this)) {
+    static_cast<void>(turn_->end_nested(this));
+    return;
+  }
   try {
-    if (turn_.begun()) give_up();
+    if (turn_->begun()) give_up();
   } catch (...) {
-    turn_.leave();
+    turn_->leave();
     throw;
   }
-  turn_.leave();
+  turn_->leave();
 }
 
 std::vector<Tensor> Model::fetch(hoist_unit_t index) {
   Unit& unit = at(index);
   ++counters_.fetches;
-  if (open_unit_ >= 0) return stray(unit);
+  if (turn_->opener() != nullptr) return stray(unit);
   hoist_stream_t* stream = streams_.current();
   hoist_unit_view_t view = HOIST_UNIT_VIEW_INIT;
   hoist::check(hoist_unit_begin(manager_, index, stream, &view));
-  open_unit_ = index;
+  turn_->set_opener(this);
   streams_.before_compute(stream);
   std::vector<Tensor> tensors;
   tensors.reserve(unit.given.size());
@@ -167,12 +193,12 @@ Tensor Model::unit_end(hoist_unit_t index) {
     return token();
   }
   hoist::check(hoist_unit_end(manager_, index, streams_.current()));
-  open_unit_ = -1;
+  turn_->set_opener(nullptr);
   return token();
 }
 
 Tensor Model::step_end() {
-  if (!turn_.end_nested()) end();
+  if (!turn_->end_nested(this)) end();
   return token();
 }
 
@@ -181,11 +207,11 @@ void Model::end() {
     hoist::check(hoist_step_end(manager_, streams_.current()));
   } catch (...) {
     static_cast<void>(abort_step() == HOIST_OK);
-    turn_.leave();
+    turn_->leave();
     throw;
   }
-  count_for_wake();
-  turn_.leave();
+  for (Model* member : turn_->members()) member->count_for_wake();
+  turn_->leave();
 }
 
 hoist_stream_t* Model::capture_begin() {
@@ -203,7 +229,7 @@ hoist_graph_t* Model::capture_end() {
 }
 
 Tensor Model::forward_end() {
-  if (!turn_.end_nested()) turn_.await_backward();
+  if (!turn_->end_nested(this)) turn_->await_backward();
   return token();
 }
 
@@ -215,24 +241,24 @@ Tensor Model::mark() {
       if (const auto open = model.lock()) open->drop(facts[0]);
     }
   };
-  std::shared_ptr<Mark> mark(new Mark{{turn_.step(), this_thread()}, weak_from_this()});  // its end is to come once
+  std::shared_ptr<Mark> mark(new Mark{{turn_->step(), this_thread()}, weak_from_this()});  // its end is to come once
   void* data = mark->facts.data();
   return over(data, {0, 0, aoti_torch_dtype_int64(), {2}, {1}}, {aoti_torch_device_type_cpu(), -1}, std::move(mark));
 }
 
 std::uint64_t Model::backward_begin(std::uint64_t step, std::uint64_t asker) {
-  const Turn::Joined joined = turn_.go_back(step, asker);
+  const Turn::Joined joined = turn_->go_back(this, step, asker);
   if (!joined.begins) return joined.step;
   end_left(joined.left);
   begin(nullptr);
-  return turn_.step();
+  return turn_->step();
 }
 
 void Model::backward_end(std::uint64_t step, bool failed) {
-  if (!turn_.end_backward(step, failed)) return;
-  if (!turn_.failed()) return end();
+  if (!turn_->end_backward(step, failed)) return;
+  if (!turn_->failed()) return end();
   give_up();
-  turn_.leave();
+  turn_->leave();
 }
 
 std::vector<Tensor> Model::receive_gradients(const std::vector<Tensor>& sent) {

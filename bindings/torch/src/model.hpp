@@ -31,12 +31,18 @@ using StepWatch = void (*)(std::uint32_t event, std::uint64_t value);
 
 class Model : public std::enable_shared_from_this<Model> {
  public:
-  Model(hoist_manager_t* manager, hoist_device_t* device, Place place);
+  // `budget` is a number of the budget's own.
+  Model(hoist_manager_t* manager, hoist_device_t* device, Place place, std::int64_t budget);
+  ~Model();
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
 
   void add_leaf(hoist_unit_t unit, hoist_tensor_t tensor, Leaf leaf);
 
   // A step is one thread's, from take or step_begin to the end; another thread waits until it is over, see turn.hpp.
   void take();
+  // For a forward: goes on in the step of another model on the budget that waits for its backward, or is within it.
+  void take_for_forward();
   Tensor step_begin(const Tensor& anchor);
   std::vector<Tensor> fetch(hoist_unit_t unit);
   Tensor unit_end(hoist_unit_t unit);
@@ -49,9 +55,9 @@ class Model : public std::enable_shared_from_this<Model> {
   // Gives the number of the step that the backward is part of.
   std::uint64_t backward_begin(std::uint64_t step, std::uint64_t asker);
   void backward_end(std::uint64_t step, bool failed);
-  void drop(std::uint64_t step) { turn_.drop(step); }
-  [[nodiscard]] std::uint64_t step() const { return turn_.step(); }
-  [[nodiscard]] bool awaits_backward() { return turn_.awaits_backward(); }
+  void drop(std::uint64_t step) { turn_->drop(step); }
+  [[nodiscard]] std::uint64_t step() const { return turn_->step(); }
+  [[nodiscard]] bool awaits_backward() { return turn_->awaits_backward(); }
   Tensor send_gradient(const Tensor& gradient) { return gradients_.send(gradient, streams_, streams_.current()); }
   // The same memory, once what has been sent is there.
   std::vector<Tensor> receive_gradients(const std::vector<Tensor>& sent);
@@ -72,6 +78,8 @@ class Model : public std::enable_shared_from_this<Model> {
   [[nodiscard]] ModelCounters counters() const { return counters_; }
 
  private:
+  // How a forward that is about to begin has come to its turn.
+  enum class Entry : std::uint8_t { none, own, joined, nested };
   struct Given {
     hoist_tensor_t tensor;
     Leaf leaf;
@@ -101,14 +109,14 @@ class Model : public std::enable_shared_from_this<Model> {
   Gradients gradients_;
   std::vector<Unit> units_;
   std::array<std::unique_ptr<Tensor>, 2> tokens_;
-  std::int64_t open_unit_ = -1;
   ModelCounters counters_{};
   StepWatch watch_ = nullptr;
   std::uint64_t wake_in_ = 0;
   bool watches_buckets_ = false;
   std::uint64_t bucket_ = 0;
 
-  Turn turn_;
+  std::shared_ptr<Turn> turn_;
+  Entry entry_ = Entry::none;
 };
 
 // Models by the number that graphs carry.

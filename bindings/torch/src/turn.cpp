@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <stdexcept>
+#include <unordered_map>
 
 namespace hoist_torch {
 namespace {
@@ -75,6 +76,7 @@ Left Turn::enter(std::unique_lock<std::mutex>& lock, std::uint64_t actor, Phase 
   Left left = Left::nothing;
   if (phase_ == Phase::waiting) left = Left::waiting;
   if (phase_ != Phase::waiting && begun_) left = Left::broken;
+  left_members_.swap(members_);
   clear(phase);
   owner_ = actor;
   return left;
@@ -86,32 +88,68 @@ void Turn::clear(Phase phase) {
   begun_ = dropped_ = failed_ = false;
   step_ = 0;
   joined_ = nested_ = 0;
+  members_.clear();
 }
 
-Left Turn::take() {
+std::shared_ptr<Turn> Turn::of(std::int64_t budget) {
+  static std::mutex mutex;
+  static auto* const all = new std::unordered_map<std::int64_t, std::weak_ptr<Turn>>;  // outlives every static
+  const std::lock_guard lock(mutex);
+  std::weak_ptr<Turn>& known = (*all)[budget];
+  auto turn = known.lock();
+  if (turn == nullptr) known = turn = std::make_shared<Turn>();
+  return turn;
+}
+
+Left Turn::take(Model* model) {
   std::unique_lock lock(mutex_);
   if (first_ == 0) first_ = this_thread();
   several_ |= first_ != this_thread();
-  return enter(lock, this_thread(), Phase::forward);
+  const Left left = enter(lock, this_thread(), Phase::forward);
+  members_.push_back(model);
+  return left;
 }
 
-bool Turn::nest() {
+bool Turn::is_member(const Model* model) const {
+  return std::find(members_.begin(), members_.end(), model) != members_.end();
+}
+
+void Turn::forget(const Model* model) {
   const std::lock_guard lock(mutex_);
-  if (phase_ != Phase::backward || runner_ != this_thread()) return false;
+  for (auto* members : {&members_, &left_members_}) {
+    members->erase(std::remove(members->begin(), members->end(), model), members->end());
+  }
+  if (opener_ == model) opener_ = nullptr;
+}
+
+bool Turn::join(Model* model) {
+  const std::lock_guard lock(mutex_);
+  if (phase_ != Phase::waiting || owner_ != this_thread() || is_member(model)) return false;
+  members_.push_back(model);
+  phase_ = Phase::forward;
+  dropped_ = false;
+  return true;
+}
+
+bool Turn::nest(Model* model) {
+  const std::lock_guard lock(mutex_);
+  const bool in_backward = phase_ == Phase::backward && runner_ == this_thread();
+  const bool in_forward = phase_ == Phase::forward && begun_ && owner_ == this_thread() && !is_member(model);
+  if (!in_backward && !in_forward) return false;
   ++nested_;
   return true;
 }
 
-bool Turn::end_nested() {
+bool Turn::end_nested(const Model* model) {
   const std::lock_guard lock(mutex_);
-  if (nested_ == 0) return false;
+  if (nested_ == 0 || (phase_ == Phase::forward && is_member(model))) return false;
   --nested_;
   return true;
 }
 
-bool Turn::taken() {
+bool Turn::is_within_another(const Model* model) {
   const std::lock_guard lock(mutex_);
-  return phase_ == Phase::forward && owner_ == this_thread() && !begun_;
+  return phase_ == Phase::forward && begun_ && owner_ == this_thread() && !is_member(model);
 }
 
 bool Turn::is_mine() {
@@ -140,7 +178,7 @@ void Turn::leave() {
   changed_.notify_all();
 }
 
-Turn::Joined Turn::go_back(std::uint64_t step, std::uint64_t asker) {
+Turn::Joined Turn::go_back(Model* model, std::uint64_t step, std::uint64_t asker) {
   std::unique_lock lock(mutex_);
   const std::uint64_t actor = asker == 0 && !several_ ? first_ : asker;
   if (phase_ == Phase::waiting && (step == step_ || (step == 0 && (owner_ == actor || actor == 0)))) {
@@ -156,6 +194,7 @@ Turn::Joined Turn::go_back(std::uint64_t step, std::uint64_t asker) {
   const Left left = enter(lock, actor, Phase::backward);
   runner_ = this_thread();
   joined_ = 1;
+  members_.push_back(model);
   return {0, true, left};
 }
 

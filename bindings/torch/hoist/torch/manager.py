@@ -259,7 +259,7 @@ class ModelManager:
         self._require_here()
         if self.capturing():
             graphs.require_capturable(self)
-        native.take(self.key)
+        native.take_for_forward(self.key)
         self._owner, self.goes_back = threading.get_ident(), False
         try:
             self._before_step()

@@ -105,10 +105,11 @@ for _op in (step_begin, step_next):
     compat.wrap_calls(_op, _refusing)
 
 
-def open_model(key: int, native_manager, native_device, device: torch.device) -> None:
+def open_model(key: int, native_manager, native_device, device: torch.device, budget) -> None:
     index = device.index if device.index is not None else 0 if device.type == "cuda" else -1
     check(library.hoist_torch_open(ctypes.c_int64(key), ctypes.c_void_p(native_manager.pointer),
-                                     ctypes.c_void_p(native_device.pointer), compat.device_number(device.type), index))
+                                     ctypes.c_void_p(native_device.pointer), compat.device_number(device.type), index,
+                                     ctypes.c_int64(id(budget))))  # models on one budget share their turns
 
 
 def close_model(key: int) -> None:
@@ -137,6 +138,11 @@ def add_leaf(key: int, unit: int, tensor: int, view: int, offset: int, like: tor
 def take(key: int) -> None:
     """Waits until no other thread is inside a step of the model, and keeps others out until this thread's step is over."""
     check(library.hoist_torch_take(ctypes.c_int64(key)))
+
+
+def take_for_forward(key: int) -> None:
+    """The same for a forward, which goes on in a step of this thread that another model on the budget has open."""
+    check(library.hoist_torch_take_for_forward(ctypes.c_int64(key)))
 
 
 def abort(key: int) -> None:

@@ -220,7 +220,7 @@ def _commit(whole: ModelManager, progress: Progress) -> None:
 
 def _open(whole: ModelManager) -> None:
     """The ops know the model from here on."""
-    native.open_model(whole.key, whole.native, whole.native_device, whole.device)
+    native.open_model(whole.key, whole.native, whole.native_device, whole.device, whole.budgeted.native)
     whole.watching = native.watch(whole.key, whole.on_event)
     for offset in {0, whole.backward_offset}:
         for unit in whole.units:

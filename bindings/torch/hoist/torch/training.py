@@ -131,7 +131,7 @@ def _saving(unit, fetched: list[torch.Tensor]):
 
 def run_unit(unit, forward, module, args, kwargs):
     manager = unit.manager
-    manager.backward.close()  # a checkpointed region runs its forward again in the middle of a backward
+    manager.backward.close_any()  # a checkpointed region runs its forward again in the middle of a backward
     with torch.no_grad():
         anchor = manager.anchor(first_tensor(args, kwargs))
         fetched = native.fetch(anchor, manager.spare_token, unit.key, unit.index)
@@ -182,6 +182,9 @@ class _End:
             self._leave(failed=True)
 
 
+_open: "weakref.WeakValueDictionary[int, Backward]" = weakref.WeakValueDictionary()  # by budget: whose unit is open
+
+
 class Backward:
     """A model's part in backwards: each is in one step from its first unit on, its forward's where that still waits.
 
@@ -227,12 +230,18 @@ class Backward:
 
     def views(self, unit) -> list[torch.Tensor]:
         if self._unit is not unit:
-            self.close()
+            self.close_any()
             with torch.no_grad():
                 token = self.manager.spare_token
                 self._views = native.fetch(token, token, unit.key, unit.index + self.manager.backward_offset)
             self._unit = unit
+            _open[id(self.manager.budget)] = self
         return self._views
+
+    def close_any(self) -> None:
+        """Ends the unit that is open, this model's or one of another on the budget."""
+        if (opened := _open.pop(id(self.manager.budget), None)) is not None:
+            opened.close()
 
     def close(self) -> None:
         """Ends the open unit, if there is one: all that reads it has been submitted."""

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two models on one budget: they take turns as threads do, and forwards of both that wait for their backwards are one step."""
+
+import copy
+
+import pytest
+import torch
+
+import hoist
+import hoist.torch as ht
+from models import Block, Listed
+from test_turns import in_threads, same
+
+X = torch.linspace(-1, 1, 64).reshape(4, 16)
+
+
+@pytest.fixture
+def pairs(offload):
+    """Two models on one budget, and what they were."""
+    def make(compiled=False, placement="arena"):
+        torch.manual_seed(1)
+        plain = [Listed(*(Block(16) for _ in range(3))) for _ in range(2)]
+        models = [copy.deepcopy(model) for model in plain]
+        budget = hoist.Budget(hoist.Device("host:0"), budget="60%", placement=placement)
+        for model in models:
+            offload(model, budget)
+        return plain, models, [torch.compile(model, fullgraph=True) for model in models] if compiled else models
+
+    return make
+
+
+def gradients(loss, *models, **options):
+    return torch.autograd.grad(loss, [p for model in models for p in model.parameters()], **options)
+
+
+def first_one_waits(models, run):
+    """Each goes forward while the other's backward has not come; the later one goes back first, then the other way."""
+    one, two = (r(X).square().sum() for r in run)
+    found = [gradients(two, models[1]), gradients(one, models[0])]
+    one, two = (r(X).square().sum() for r in run)
+    return [*found, gradients(one, models[0]), gradients(two, models[1])]
+
+
+def one_after_the_other(models, run):
+    """A loss through both, and one of the first alone after it."""
+    return [gradients(run[1](run[0](X)).square().sum(), *models), gradients(run[0](X).sum(), models[0])]
+
+
+def twice_before_its_backward(models, run):
+    losses = [run[which](X * (at + 1)).square().sum() for at, which in enumerate((0, 1, 0, 1))]
+    return [gradients(loss, models[which]) for loss, which in zip(losses, (0, 1, 0, 1))]
+
+
+def without_gradients_between(models, run):
+    one = run[0](X).square().sum()
+    with torch.no_grad():
+        other = run[1](X)
+    return [[other], gradients(one, models[0])]
+
+
+CASES = [first_one_waits, one_after_the_other, twice_before_its_backward, without_gradients_between]
+
+
+def compare(pairs, compiled=False, **options):
+    plain, models, run = pairs(compiled, **options)
+    resident = [torch.compile(model, fullgraph=True) for model in plain] if compiled else plain
+    for case in CASES:
+        want = case(plain, resident)
+        for _ in range(2):
+            assert same(case(models, run), want), case.__name__
+    for model in models:
+        assert ht.manager(model).counters()["strays"] == 0
+    assert ht.manager(models[0]).query().aborted_steps == 0
+
+
+@pytest.mark.parametrize("placement", ["arena", "slots"])
+def test_forwards_that_wait(pairs, placement):
+    compare(pairs, placement=placement)
+
+
+@pytest.mark.long
+def test_compiled_forwards_that_wait(pairs):
+    compare(pairs, compiled=True)
+
+
+def test_both_in_one_step_of_one_plan(pairs):
+    plain, models, _ = pairs()
+    want = gradients(plain[1](plain[0](X)).sum(), *plain)
+    query = ht.manager(models[0]).query
+    for _ in range(12):
+        assert all(map(torch.equal, gradients(models[1](models[0](X)).sum(), *models), want))
+    before = query()
+    for _ in range(4):
+        gradients(models[1](models[0](X)).sum(), *models)
+    assert query().steps == before.steps + 4 and query().mispredictions == before.mispredictions
+    assert query().last_step_h2d_bytes > 0
+
+
+def test_one_within_the_others_forward(pairs):
+    plain, models, _ = pairs()
+    for pair in (plain, models):
+        pair[0].parts[1].register_forward_hook(lambda module, args, out, other=pair[1]: out + other(out))
+    want = gradients(plain[0](X).sum(), *plain)
+    for _ in range(5):
+        assert all(map(torch.equal, gradients(models[0](X).sum(), *models), want))
+    assert ht.manager(models[0]).query().aborted_steps == 0
+
+
+def test_a_forward_that_raises_lets_the_other_go_on(pairs):
+    plain, models, _ = pairs()
+    want = plain[1](X)
+
+    def stop(*_):
+        raise ZeroDivisionError
+
+    handle = models[0].parts[1].register_forward_hook(stop)
+    for _ in range(3):
+        loss = models[1](X).sum()  # whose step the first one's forward goes on in, and gives up
+        with pytest.raises(ZeroDivisionError):
+            models[0](X)
+        assert torch.equal(models[1](X), want)
+        assert all(map(torch.equal, gradients(loss, models[1]), gradients(plain[1](X).sum(), plain[1])))
+    handle.remove()
+    assert torch.equal(models[0](X), plain[0](X))
+
+
+def test_what_is_done_between_steps_is_refused_within_one(pairs):
+    _, models, _ = pairs()
+    manager = ht.manager(models[1])
+    with ht.manager(models[0]).step(), pytest.raises(RuntimeError, match="another model on the same budget"):
+        manager.settle()
+    loss = models[0](X).sum()
+    manager.settle()  # the step that waits for its backward ends
+    manager.suspend()
+    manager.resume()
+    gradients(loss, models[0])
+
+
+def test_threads_with_a_model_each(pairs):
+    plain, models, _ = pairs()
+
+    def body(which):
+        def go():
+            optimizer = torch.optim.SGD(models[which].parameters(), lr=1e-3)
+            found = []
+            for _ in range(4):
+                models[which](X).square().sum().backward()
+                found.append([p.grad.clone() for p in models[which].parameters()])
+                optimizer.zero_grad()
+            return found
+
+        return go
+
+    given = in_threads(body(0), body(1))
+    for which, model in enumerate(plain):
+        want = gradients(model(X).square().sum(), model)
+        assert all(all(map(torch.equal, each, want)) for each in given[which])

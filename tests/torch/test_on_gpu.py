@@ -5,6 +5,9 @@ Skipped without a GPU; the rest of hoist.torch is tested on the host device.
 """
 
 import copy
+import pathlib
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -232,3 +235,11 @@ def test_a_language_model_generates(on_gpu):
     for _ in range(4):
         assert torch.equal(generate(model), want)
     assert ht.manager(model).steps_before_serving == 0
+
+
+def test_a_context_that_breaks_in_a_replay():
+    """In a process of its own: what broke it stays broken."""
+    script = pathlib.Path(__file__).with_name("lost_device.py")
+    done = subprocess.run([sys.executable, str(script), "cuda"], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "all ended" in done.stdout and "let go" in done.stderr, done.stdout + done.stderr

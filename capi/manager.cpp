@@ -32,6 +32,13 @@ std::string name_of(const char* name) {
   return text_of;
 }
 
+void find(const Manager& manager, const char* name, hoist_tensor_t* out_tensor) {
+  required(out_tensor, "out_tensor");
+  const std::string_view wanted = &required(name, "name");
+  if (wanted.empty()) static_cast<void>(name_of(name));
+  *out_tensor = manager.find_tensor(wanted);
+}
+
 TensorSpec tensor_spec(const hoist_tensor_desc_t* given) {
   const hoist_tensor_desc_t desc = read_struct(given, "desc");
   if (desc.reserved != 0) fail(HOIST_ERROR_INVALID_ARGUMENT, text("desc->reserved is ", desc.reserved), "leave it 0");
@@ -130,9 +137,10 @@ hoist_status_t hoist_manager_add_alias(hoist_manager_t* manager, const char* nam
 hoist_status_t hoist_manager_get_tensor(const hoist_manager_t* manager, const char* name,
                                         hoist_tensor_t* out_tensor) noexcept {
   return guarded("hoist_manager_get_tensor", [&] {
+    const Manager& named = *value_of(manager, "manager");
+    if (named.committed()) return find(named, name, out_tensor);
     const HeldManager held(manager);
-    required(out_tensor, "out_tensor");
-    *out_tensor = held->find_tensor(name_of(name));
+    find(named, name, out_tensor);
   });
 }
 

@@ -362,10 +362,10 @@ BudgetStatus Budget::status() {
   status.budget_bytes = phase_ == Phase::building ? wanted_bytes() : present_.budget_bytes;
   status.replans = replans_;
   status.steps_before_serving = steps_before_serving();
-  status.counters = carried_counters_;
-  status.ledger = carried_ledger_;
   status.last_step_h2d_bytes = last_step_h2d_;
   status.last_step_d2h_bytes = last_step_d2h_;
+  status.counters = executor_ ? executor_->counters() : carried_counters_;
+  status.ledger = executor_ ? executor_->residency().ledger() : carried_ledger_;
   if (!executor_) return status;
   status.arena_bytes = executor_->residency().arena_bytes();
   status.peak_bytes = executor_->residency().peak_bytes();
@@ -373,8 +373,6 @@ BudgetStatus Budget::status() {
   status.last_step_us = executor_->last_step_us();
   status.last_stall_us = measure_.last_stall_us();
   if (present_.plan) status.predicted = present_.plan->predicted;
-  status.counters = executor_->counters();
-  status.ledger = executor_->residency().ledger();
   return status;
 }
 

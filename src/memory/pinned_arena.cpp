@@ -34,7 +34,8 @@ PinnedArena::Pin PinnedArena::pin(void* memory, std::uint64_t bytes) {
     if (error.code() == HOIST_ERROR_ALREADY_EXISTS) return Pin::others;
     if (error.code() != HOIST_ERROR_UNSUPPORTED) throw;
     pageable_bytes_ += bytes;
-    refusal_ = text(error.what(), "; ", pageable_bytes_, " bytes of host memory are pageable in all: ", error.hint());
+    refusal_ =
+        text(error.what(), "; ", pageable_bytes_.load(), " bytes of host memory are pageable in all: ", error.hint());
     return Pin::refused;
   }
 }
@@ -188,24 +189,12 @@ bool PinnedArena::is_pageable(void* memory) const {
   return found != slabs_.end() && found->second.pin == Pin::refused;
 }
 
-PinnedArena::Held PinnedArena::held() const {
-  std::lock_guard lock(mutex_);
-  return {pinned_bytes_, adopted_bytes_, pageable_bytes_};
-}
+PinnedArena::Held PinnedArena::held() const { return {pinned_bytes_, adopted_bytes_, pageable_bytes_}; }
 
-std::uint64_t PinnedArena::pinned_bytes() const {
-  std::lock_guard lock(mutex_);
-  return pinned_bytes_;
-}
+std::uint64_t PinnedArena::pinned_bytes() const { return pinned_bytes_; }
 
-std::uint64_t PinnedArena::adopted_bytes() const {
-  std::lock_guard lock(mutex_);
-  return adopted_bytes_;
-}
+std::uint64_t PinnedArena::adopted_bytes() const { return adopted_bytes_; }
 
-std::uint64_t PinnedArena::pageable_bytes() const {
-  std::lock_guard lock(mutex_);
-  return pageable_bytes_;
-}
+std::uint64_t PinnedArena::pageable_bytes() const { return pageable_bytes_; }
 
 }  // namespace hoist

@@ -4,6 +4,7 @@
 // pageable: copies are right but slow, so that is counted and said in the log. Safe for several threads.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -84,9 +85,10 @@ class PinnedArena {
   std::map<void*, PinnedSlab> slabs_;
   std::multimap<std::uintptr_t, std::uint64_t> adoptions_;  // begin, bytes: as asked for
   Extents extents_;                                         // disjoint
-  std::uint64_t pinned_bytes_ = 0;
-  std::uint64_t adopted_bytes_ = 0;
-  std::uint64_t pageable_bytes_ = 0;
+  // Written under the lock, read without: whoever asks how they stand takes none.
+  std::atomic<std::uint64_t> pinned_bytes_{0};
+  std::atomic<std::uint64_t> adopted_bytes_{0};
+  std::atomic<std::uint64_t> pageable_bytes_{0};
   std::string refusal_;  // not yet said
 };
 

@@ -146,7 +146,7 @@ void Manager::add_alias(const std::string& name, std::uint32_t tensor) {
   tensor_names_.emplace(name, tensor);
 }
 
-std::uint32_t Manager::find_tensor(const std::string& name) const {
+std::uint32_t Manager::find_tensor(std::string_view name) const {
   const auto found = tensor_names_.find(name);
   if (found != tensor_names_.end()) return found->second;
   std::vector<std::string_view> names;

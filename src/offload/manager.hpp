@@ -2,9 +2,12 @@
 // The manager: names, units, tensors and their host bytes. What moves when is the budget's.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -36,6 +39,12 @@ struct TensorFacts {
   plan::ItemClass item_class = plan::ItemClass::weight;
 };
 
+// Names are looked up as they were given, without a string of their own.
+struct NameHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view name) const noexcept { return std::hash<std::string_view>()(name); }
+};
+
 class Manager final : public BudgetMember {
  public:
   explicit Manager(std::shared_ptr<Budget> budget);
@@ -54,7 +63,7 @@ class Manager final : public BudgetMember {
   std::uint32_t add_tensor(std::uint32_t unit, TensorSpec spec);
   void add_use(std::uint32_t unit, std::uint32_t tensor, plan::Mode mode);
   void add_alias(const std::string& name, std::uint32_t tensor);
-  [[nodiscard]] std::uint32_t find_tensor(const std::string& name) const;
+  [[nodiscard]] std::uint32_t find_tensor(std::string_view name) const;
   void commit();
 
   void unit_begin(std::uint32_t unit, void* stream);
@@ -98,9 +107,9 @@ class Manager final : public BudgetMember {
   std::vector<Unit> units_;
   std::vector<Tensor> tensors_;
   std::unordered_map<std::string, std::uint32_t> unit_names_;
-  std::unordered_map<std::string, std::uint32_t> tensor_names_;
+  std::unordered_map<std::string, std::uint32_t, NameHash, std::equal_to<>> tensor_names_;
   std::vector<void*> slabs_;
-  bool committed_ = false;
+  std::atomic<bool> committed_{false};  // after it names stay, and can be looked up from any thread
 };
 
 }  // namespace hoist

@@ -76,7 +76,7 @@ void Engine::run_checked(Stream& stream, std::uint64_t sequence, Op& op) {
     op.recording.stream->await(op.recording.sequence);
     return pass_failure_on(stream, sequence, op.recording);
   }
-  if (op.kind == OpKind::record) return op.event->mark(op.ticket, now_us());
+  if (op.kind == OpKind::record) return op.event->mark(op.ticket, now_us(), !stream.failed(sequence));
   if (stream.failed(sequence)) return;
   if (op.kind == OpKind::copy || op.kind == OpKind::fill) sleep_us(random_delay_us(stream));
   if (op.kind == OpKind::copy) {

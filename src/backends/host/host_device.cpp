@@ -167,6 +167,7 @@ void HostDevice::event_record(Event& event, Stream& stream) {
     // First the event, then the queue: the worker may get there at once.
     std::lock_guard lock(event.mutex);
     op.ticket = ++event.ticket;
+    event.newest.store(op.ticket, std::memory_order_release);
     event.latest = {Ref<Stream>(&stream), sequence};
   }
   engine_->submit(stream, std::move(op));

@@ -112,13 +112,18 @@ struct Event : Counted {
   std::uint64_t ticket = 0;       // counts recordings
   std::uint64_t time_ticket = 0;  // the recording that time_us belongs to
   double time_us = 0;
+  // Whoever asks takes no lock where the two are equal: the newest recording, and the newest that has been reached by a
+  // stream that had not failed.
+  std::atomic<std::uint64_t> newest{0};
+  std::atomic<std::uint64_t> passed{0};
 
-  // The time of a recording, unless a later one has taken the event.
-  void mark(std::uint64_t its_ticket, double now_us) {
+  // The time of a recording, unless a later one has taken the event; whole: its stream had not failed.
+  void mark(std::uint64_t its_ticket, double now_us, bool whole) {
     std::lock_guard lock(mutex);
     if (its_ticket != ticket) return;
     time_ticket = its_ticket;
     time_us = now_us;
+    if (whole) passed.store(its_ticket, std::memory_order_release);
   }
   [[nodiscard]] Recording snapshot() const {
     std::lock_guard lock(mutex);
@@ -126,6 +131,8 @@ struct Event : Counted {
   }
   // Reached, and nothing before it has failed.
   [[nodiscard]] bool reached() const {
+    const std::uint64_t done = passed.load(std::memory_order_acquire);
+    if (done != 0 && done == newest.load(std::memory_order_acquire)) return true;
     std::lock_guard lock(mutex);
     return latest.stream && latest.stream->reached(latest.sequence) && !latest.stream->failed(latest.sequence);
   }

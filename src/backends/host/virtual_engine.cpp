@@ -170,7 +170,7 @@ void VirtualEngine::begin(Stream& stream, Lock& lock) {
       lane.state = Lane::State::blocked;
       return;
     case OpKind::record:
-      lane.op.event->mark(lane.op.ticket, now_);
+      lane.op.event->mark(lane.op.ticket, now_, false);
       return finish(stream, false);
     case OpKind::copy:
     case OpKind::fill: {

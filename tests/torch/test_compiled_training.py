@@ -260,6 +260,7 @@ sys.path.insert(0, {tests!r})
 import hoist.torch as ht
 from test_compiled_training import DerivedStack
 from torch._dynamo.utils import counters
+torch._functorch.config.donated_buffer = {donated}
 plain, model = DerivedStack(), DerivedStack()
 if {frozen}:
     model.requires_grad_(False)
@@ -277,12 +278,14 @@ print(counters["aot_autograd"]["autograd_cache_hit"], counters["inductor"]["fxgr
 def test_the_compile_cache_of_other_processes(tmp_path, monkeypatch):
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
 
-    def run(frozen):
-        program = PROGRAM.format(tests=__file__.rsplit("/", 1)[0], frozen=frozen)
+    def run(frozen, donated=True):
+        program = PROGRAM.format(tests=__file__.rsplit("/", 1)[0], frozen=frozen, donated=donated)
         return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
 
     assert run(False) == ["0", "0"]
     assert run(False) != ["0", "0"]  # found again, and right again
+    assert run(False, donated=False) == ["0", "0"]  # whose backward may not write into what it is given
+    assert run(False, donated=False) != ["0", "0"]
     assert run(True) == ["0", "0"]  # without units for its backward it is another graph
 
 

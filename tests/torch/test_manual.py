@@ -178,6 +178,31 @@ def test_exceptions_in_a_unit(offload):
             assert torch.equal(model(INPUT), want)
 
 
+@pytest.mark.parametrize("sends", [False, True])
+def test_training(offload, sends):
+    """From the first forward on, which discovers; a weight of two units gets the gradients of both."""
+    plain = Net()
+    model = copy.deepcopy(plain)
+    offload(model, "70%", manual=True)
+    ht.manager(model).sends_gradients = sends
+    found = []
+    for each in (plain, model):
+        optimizer, losses = torch.optim.SGD(each.parameters(), lr=1e-3), []
+        with torch.enable_grad():
+            for step in range(6):
+                loss = each(INPUT).square().sum()
+                late = each(INPUT + 1).sum()
+                loss.backward()
+                late.backward()
+                losses += [loss.detach(), *(p.grad.clone() for p in each.parameters() if p.grad is not None)]
+                optimizer.step()
+                optimizer.zero_grad()
+        found.append([*losses, *each.parameters()])
+    assert len(found[0]) == len(found[1]) and all(map(torch.equal, *found))
+    query = ht.manager(model).query()
+    assert query.last_step_h2d_bytes > 0 and query.aborted_steps == 0 and ht.manager(model).counters()["strays"] == 0
+
+
 def test_refusals(offload):
     for options, text in (({"compile": True}, "compile after the first run"), ({"include": ["a"]}, "the forward says")):
         with pytest.raises(ValueError, match=text):
@@ -187,6 +212,6 @@ def test_refusals(offload):
         model(torch.ones(1, 4))
     model = offload(Net(), "100%", manual=True)
     model(INPUT)
-    with torch.enable_grad(), pytest.raises(NotImplementedError, match="let offload find the units"):
-        model(INPUT)
+    with torch.enable_grad(), pytest.raises(Exception, match="train uncompiled"):
+        torch.compile(model, fullgraph=True, backend="aot_eager")(INPUT)
     ht.manager(offload(Net(), "100%", manual=True)).release()  # before anything was discovered

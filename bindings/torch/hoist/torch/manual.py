@@ -18,7 +18,8 @@ import contextlib
 
 import torch
 
-from hoist.torch import hooks, native
+from hoist.torch import hooks as classes
+from hoist.torch import native, training
 
 
 @contextlib.contextmanager
@@ -65,7 +66,7 @@ class Manual:
             module.__dict__["_hoist_manual"] = self
             names = tuple(name for name, parameter in module._parameters.items() if parameter is not None)
             module.__dict__["_hoist_unit"], module.__dict__["_hoist_index"] = self, {}
-            hooks.put_on(module, names, role="part")
+            classes.put_on(module, names, role="part")
 
     def discover(self, forward, module, args, kwargs):
         """Runs the forward with what each block reads brought to the device as it is read; then the units are known."""
@@ -93,7 +94,8 @@ class Manual:
         if parameter is None or parameter.device == self.manager.device:
             return parameter
         if id(parameter) not in self._moved:
-            self._moved[id(parameter)] = parameter.detach().to(self.manager.device)
+            given = parameter if torch.is_grad_enabled() else parameter.detach()
+            self._moved[id(parameter)] = given.to(self.manager.device)
         return self._moved[id(parameter)]
 
     # --- blocks ---
@@ -109,16 +111,25 @@ class Manual:
         found = self.units.get(name)
         if found is None or not self.manager.inside():
             return None
-        if torch.is_grad_enabled():
-            raise NotImplementedError("hoist.torch: gradients through units by hand (run under torch.no_grad(), or let offload "
-                                      "find the units: manual=False)")
+        trains = torch.is_grad_enabled()
+        if trains and torch.compiler.is_compiling():
+            raise NotImplementedError("hoist.torch: gradients through units by hand in a compiled graph (train uncompiled, run "
+                                      "under torch.no_grad(), or let offload find the units: manual=False)")
         token = self.manager.here()
-        fetched = native.fetch(token, token, self.manager.key, found.index)
+        with torch.no_grad():
+            if trains:
+                self.manager.backward.close_any()  # a checkpointed region runs again in a backward
+            fetched = native.fetch(token, token, self.manager.key, found.index)
+        given, hooks = found.tensors_of(fetched), None
+        if trains:
+            given, hooks = training.give(found, given), training.saving(found, fetched)
+            self.manager.goes_back |= any(tensor.requires_grad for tensor in given)
+            hooks.__enter__()
         views = [None] * len(self.manager.slots)
-        for number, tensor in zip(found.numbers, found.tensors_of(fetched)):
+        for number, tensor in zip(found.numbers, given):
             views[number] = tensor
         outer, self.views = self.views, views
-        return found.index, fetched[0], outer
+        return found.index, fetched[0], outer, hooks
 
     def leave(self, entered) -> None:
         if self.units is None:
@@ -128,7 +139,10 @@ class Manual:
             return
         if entered is None:
             return
-        index, first, self.views = entered
-        token = native.unit_end(first, [], self.manager.key, index)
+        index, first, self.views, hooks = entered
+        if hooks is not None:
+            hooks.__exit__(None, None, None)
+        with torch.no_grad():
+            token = native.unit_end(first, [], self.manager.key, index)
         if torch.compiler.is_compiling():
             self.manager.token = token

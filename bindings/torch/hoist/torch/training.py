@@ -67,9 +67,9 @@ def _to_parameter(ctx, gradient, device):
         return native.send_gradient(gradient, ctx.key)
 
 
-def _fetched(unit, views, parameters) -> tuple:
+def give(unit, views: list) -> tuple:
     """The unit's tensors as functions of its parameters."""
-    manager = unit.manager
+    manager, parameters = unit.manager, [slot.parameter for slot in unit.slots]
     arrival = _Arrival() if manager.sends_gradients else None
     if arrival is not None:
         parameters = _Arrive.apply(unit.key, arrival, *parameters)
@@ -112,7 +112,8 @@ class _Saved:
         return whole.to(self.unit.manager.device, copy=True)
 
 
-def _saving(unit, fetched: list[torch.Tensor]):
+def saving(unit, fetched: list[torch.Tensor]):
+    """What autograd saves of the unit's tensors while this is entered is fetched again in the backward."""
     leaf_at = {view.untyped_storage().data_ptr(): number for number, view in enumerate(fetched)}
 
     def pack(tensor: torch.Tensor):
@@ -135,10 +136,10 @@ def run_unit(unit, forward, module, args, kwargs):
     with torch.no_grad():
         anchor = manager.anchor(first_tensor(args, kwargs))
         fetched = native.fetch(anchor, manager.spare_token, unit.key, unit.index)
-    views = _fetched(unit, unit.tensors_of(fetched), [slot.parameter for slot in unit.slots])
+    views = give(unit, unit.tensors_of(fetched))
     outer, unit.views = unit.views, list(views)
     try:
-        with _saving(unit, fetched):
+        with saving(unit, fetched):
             out = forward(module, *args, **kwargs)
     except BaseException:
         unit.views = outer

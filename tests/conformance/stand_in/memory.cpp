@@ -220,8 +220,9 @@ Result unmap(DevicePointer address, std::size_t bytes) {
   std::lock_guard lock(machine().mutex);
   const auto found = machine().mapped.find(address);
   if (found == machine().mapped.end() || found->second.bytes != bytes) return invalid_value;
-  mmap(reinterpret_cast<void*>(address), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
-       0);
+  void* at = reinterpret_cast<void*>(address);
+  constexpr int empty = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  if (mmap(at, bytes, PROT_NONE, empty, -1, 0) != at) return out_of_memory;
   const DevicePointer number = found->second.handle;
   machine().mapped.erase(found);
   --machine().handles[number].maps;

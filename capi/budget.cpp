@@ -136,6 +136,7 @@ hoist_budget_status_t public_status(Budget& budget) {
   out.tensor_count = budget.catalog().items().size();
   out.tensor_bytes = budget.catalog().unique_bytes();
   out.budget_bytes = core.budget_bytes;
+  out.reserved_bytes = core.reserved_bytes;
   out.arena_bytes = core.arena_bytes;
   out.peak_bytes = core.peak_bytes;
   copy_host_memory(budget.pinned().held(), out);
@@ -185,6 +186,22 @@ hoist_status_t hoist_budget_set(hoist_budget_t* budget, std::uint64_t budget_byt
            "give one of them, the other 0");
     }
     target.set_budget(budget_bytes, budget_share);
+  });
+}
+
+hoist_status_t hoist_budget_reserve(hoist_budget_t* budget, std::uint64_t bytes) noexcept {
+  return guarded("hoist_budget_reserve", [&] {
+    Budget& target = *value_of(budget, "budget");
+    const Busy busy(target.busy(), "budget");
+    target.reserve(bytes);
+  });
+}
+
+hoist_status_t hoist_budget_release(hoist_budget_t* budget, std::uint64_t bytes) noexcept {
+  return guarded("hoist_budget_release", [&] {
+    Budget& target = *value_of(budget, "budget");
+    const Busy busy(target.busy(), "budget");
+    target.release(bytes);
   });
 }
 

@@ -27,7 +27,7 @@ FROZEN(HOIST_PHASE_SUSPENDED, 4);
 FROZEN(HOIST_PHASE_FORCE_32, 2147483647);
 
 /* hoist_budget_status_t, budget.h */
-FROZEN(sizeof(hoist_budget_status_t), 200);
+FROZEN(sizeof(hoist_budget_status_t), 208);
 FROZEN(offsetof(hoist_budget_status_t, struct_size), 0);
 FROZEN(offsetof(hoist_budget_status_t, phase), 8);
 FROZEN(offsetof(hoist_budget_status_t, unit_count), 12);
@@ -380,3 +380,6 @@ FROZEN(offsetof(hoist_replay_status_t, ended), 32);
 FROZEN(offsetof(hoist_replay_status_t, aborted), 40);
 FROZEN(offsetof(hoist_replay_status_t, last_us), 48);
 FROZEN(offsetof(hoist_replay_status_t, reason), 56);
+
+/* hoist_budget_status_t, budget.h */
+FROZEN(offsetof(hoist_budget_status_t, reserved_bytes), 200);

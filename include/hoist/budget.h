@@ -118,6 +118,30 @@ HOIST_API void hoist_budget_destroy(hoist_budget_t* budget) HOIST_NOEXCEPT;
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_budget_set(hoist_budget_t* budget, uint64_t budget_bytes,
                                                           double budget_share) HOIST_NOEXCEPT;
 
+/**
+ * @brief Counts device bytes that the caller keeps outside of hoist against the budget of all who joined.
+ *
+ * What is reserved adds up, whoever asked; each gives back what it took with hoist_budget_release. A budget of bytes
+ * leaves tensors and workspaces so much less: the new plan is made as by hoist_budget_set, and the next step's begin
+ * swaps. A share is of the managed tensors, beside which reserved bytes lie: nothing is planned anew.
+ * @param bytes More bytes; 0 changes nothing.
+ * @return As hoist_budget_set, HOIST_ERROR_INFEASIBLE naming the smallest budget that would do with what is reserved;
+ *         HOIST_ERROR_INVALID_ARGUMENT where all together would not be a number of bytes. Nothing is reserved then.
+ * @externsync @blocking @since 0.1
+ */
+HOIST_API HOIST_NODISCARD hoist_status_t hoist_budget_reserve(hoist_budget_t* budget, uint64_t bytes) HOIST_NOEXCEPT;
+
+/**
+ * @brief Gives reserved bytes back to the budget.
+ *
+ * The new plan is made as by hoist_budget_set. Within a step, while suspended, or where it cannot be made, the bytes
+ * are given back all the same, and plans of the next hoist_budget_set, _reserve or _release use them.
+ * @param bytes Of those reserved; 0 changes nothing.
+ * @return HOIST_OK; HOIST_ERROR_INVALID_ARGUMENT for more than is reserved; HOIST_ERROR_BUSY.
+ * @externsync @blocking @since 0.1
+ */
+HOIST_API HOIST_NODISCARD hoist_status_t hoist_budget_release(hoist_budget_t* budget, uint64_t bytes) HOIST_NOEXCEPT;
+
 /** Where the lifecycle stands. @since 0.1 */
 typedef enum hoist_phase_t {
   HOIST_PHASE_BUILDING = 0,         /**< Units and tensors are being added. */
@@ -135,7 +159,7 @@ typedef struct hoist_budget_status_t {
   uint32_t unit_count;          /**< Units of all that joined. */
   uint64_t tensor_count;        /**< Tensors (aliases apart) of all that joined. */
   uint64_t tensor_bytes;        /**< Unique bytes of these, each rounded up to the device's alignment. */
-  uint64_t budget_bytes;        /**< The budget in force. */
+  uint64_t budget_bytes;        /**< The budget in force, less what of it was reserved when its plan was made. */
   uint64_t arena_bytes;         /**< Device memory held for tensors, a waiting plan's included. */
   uint64_t peak_bytes;          /**< Measured: most arena bytes that tensors had at once since the present plan
                                      was swapped in or resumed. */
@@ -160,13 +184,14 @@ typedef struct hoist_budget_status_t {
   uint64_t refused_ops;         /**< Ops of a plan that the device refused, and that were made up for later. */
   uint64_t steps_before_serving; /**< Steps that must end well until a plan made from measured times is served; 0: it is
                                       served, or the next step's begin swaps it in. */
+  uint64_t reserved_bytes;       /**< Of hoist_budget_reserve, all callers together. */
 } hoist_budget_status_t;
 
 /** Initialiser of a ::hoist_budget_status_t. @since 0.1 */
 #define HOIST_BUDGET_STATUS_INIT                                                                                      \
   {                                                                                                                   \
     sizeof(hoist_budget_status_t), HOIST_PHASE_BUILDING, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, 0.0, \
-        0.0, 0.0, 0, 0, 0                                                                                             \
+        0.0, 0.0, 0, 0, 0, 0                                                                                          \
   }
 
 /**

@@ -360,6 +360,7 @@ BudgetStatus Budget::status() {
   BudgetStatus status;
   status.phase = phase_;
   status.budget_bytes = phase_ == Phase::building ? wanted_bytes() : present_.budget_bytes;
+  status.reserved_bytes = reserved_bytes_;
   status.replans = replans_;
   status.steps_before_serving = steps_before_serving();
   status.last_step_h2d_bytes = last_step_h2d_;

@@ -47,6 +47,7 @@ struct ReplayStatus {
 struct BudgetStatus {
   Phase phase = Phase::building;
   std::uint64_t budget_bytes = 0;
+  std::uint64_t reserved_bytes = 0;
   std::uint64_t arena_bytes = 0;
   std::uint64_t peak_bytes = 0;
   std::uint64_t replans = 0;
@@ -88,6 +89,9 @@ class Budget {
   // A member has packed its host bytes: `hosts` by item, null where there are none yet.
   void commit(const std::vector<void*>& hosts);
   void set_budget(std::uint64_t bytes, double share);
+  // Bytes that lie outside of hoist count against a budget of bytes; all that was reserved adds up.
+  void reserve(std::uint64_t bytes);
+  void release(std::uint64_t bytes);
   void drain();
   void suspend();
   void resume();
@@ -152,7 +156,6 @@ class Budget {
 
   [[nodiscard]] std::uint64_t steps_before_serving() const noexcept;
   [[nodiscard]] std::uint64_t wanted_bytes() const;
-  [[nodiscard]] std::uint64_t wanted_bytes(std::uint64_t bytes, double share) const;
   void require_feasible(std::uint64_t budget_bytes) const;
   void require_between_steps(const char* what) const;
   [[nodiscard]] plan::Problem make_problem(const std::vector<std::uint32_t>& order, std::uint64_t budget_bytes) const;
@@ -195,6 +198,7 @@ class Budget {
   void reserve_addresses();
   void fix_addresses(std::vector<ItemState>& items) const;
   [[nodiscard]] std::uint64_t all_bytes() const;
+  void change_budget(std::uint64_t bytes, double share);
   [[nodiscard]] std::uint64_t smallest_bytes(std::string* unit) const;
   [[nodiscard]] Ready prepare_slots(plan::Problem problem, const std::vector<std::uint32_t>& order,
                                     std::uint64_t budget_bytes, Phase phase) const;
@@ -230,6 +234,7 @@ class Budget {
 
   std::shared_ptr<Device> device_;
   BudgetOptions options_;
+  std::uint64_t reserved_bytes_ = 0;
   Placement placement_ = Placement::arena;
   plan::SlotLayout layout_;
   std::shared_ptr<SlotAddresses> addresses_;

@@ -2,6 +2,7 @@
 // From what was seen to a plan, and from one plan to the next: whole or not at all.
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -18,11 +19,10 @@ constexpr double guessed_compute_us = 1000;
 
 }  // namespace
 
-std::uint64_t Budget::wanted_bytes() const { return wanted_bytes(options_.bytes, options_.share); }
-
-std::uint64_t Budget::wanted_bytes(std::uint64_t bytes, double share) const {
-  if (bytes != 0) return bytes;
+std::uint64_t Budget::wanted_bytes() const {
+  if (options_.bytes != 0) return options_.bytes - std::min(options_.bytes, reserved_bytes_);
   const std::uint64_t all = all_bytes();
+  const double share = options_.share;
   const auto part = share >= 1 ? all : static_cast<std::uint64_t>(static_cast<double>(all) * share);
   return std::min(part, all) / catalog_.alignment() * catalog_.alignment() + catalog_.largest_workspace();
 }
@@ -44,11 +44,15 @@ void Budget::require_feasible(std::uint64_t budget_bytes) const {
   }
   const std::uint64_t all = all_bytes() + catalog_.largest_workspace();
   const std::uint64_t permille = all == 0 ? 0 : (least * 1000 + all - 1) / all;
+  const std::uint64_t reserved = options_.bytes != 0 ? reserved_bytes_ : 0;
   fail(HOIST_ERROR_INFEASIBLE,
-       text("a budget of ", budget_bytes, " bytes is too small: unit \"", unit, "\" needs ", used, " bytes at once",
+       text("a budget of ", reserved != 0 ? options_.bytes : budget_bytes, " bytes",
+            reserved != 0 ? text(", ", reserved, " of them reserved,") : "", " is too small: unit \"", unit,
+            "\" needs ", used, " bytes at once",
             catalog_.largest_workspace() != 0 ? text(" and the largest workspace ", catalog_.largest_workspace()) : "",
-            "; the smallest budget that would do is ", least, " bytes"),
-       text("give at least ", least, " bytes (", static_cast<double>(permille) / 10.0, " % of all)"));
+            "; the smallest budget that would do is ", least + reserved, " bytes"),
+       text("give at least ", least + reserved, " bytes",
+            reserved == 0 ? text(" (", static_cast<double>(permille) / 10.0, " % of all)") : ""));
 }
 
 std::uint64_t Budget::arena_for(const plan::Problem& problem) const {
@@ -302,22 +306,62 @@ void Budget::request_replan(const plan::Problem* problem, const plan::Plan* plan
 
 void Budget::set_budget(std::uint64_t bytes, double share) {
   require_share(share);
+  change_budget(bytes, share);
+}
+
+void Budget::reserve(std::uint64_t bytes) {
+  if (bytes > UINT64_MAX - reserved_bytes_) {
+    fail(HOIST_ERROR_INVALID_ARGUMENT, text(bytes, " bytes beside the ", reserved_bytes_, " reserved ones"),
+         "reserve what a device can have");
+  }
+  if (bytes == 0) return;
+  reserved_bytes_ += bytes;
+  if (options_.bytes == 0) return;  // a share is of the tensors
+  try {
+    change_budget(options_.bytes, options_.share);
+  } catch (...) {
+    reserved_bytes_ -= bytes;
+    throw;
+  }
+}
+
+// A plan of the smaller budget goes on where none of the larger one can be made now.
+void Budget::release(std::uint64_t bytes) {
+  if (bytes > reserved_bytes_) {
+    fail(HOIST_ERROR_INVALID_ARGUMENT, text("bytes is ", bytes, ", more than the ", reserved_bytes_, " reserved"),
+         "give back what was reserved");
+  }
+  if (bytes == 0) return;
+  reserved_bytes_ -= bytes;
+  if (options_.bytes == 0 || phase_ == Phase::suspended || (executor_ && executor_->in_step())) return;
+  try {
+    change_budget(options_.bytes, options_.share);
+  } catch (const Error& error) {
+    log(HOIST_LOG_WARNING, bytes, " bytes were given back to the budget, but the old plan goes on: ", error.what());
+  }
+}
+
+void Budget::change_budget(std::uint64_t bytes, double share) {
   require_between_steps("the budget is changed");
   if (phase_ == Phase::suspended) {
     fail(HOIST_ERROR_INVALID_STATE, "the budget is changed while suspended", "resume first");
   }
-  if (phase_ != Phase::building) {
-    Ready ready = prepare(coming().order, wanted_bytes(bytes, share), coming().phase);
-    ready.requested = swapped_;
-    propose(std::move(ready));
+  const auto before = std::make_pair(std::exchange(options_.bytes, bytes), std::exchange(options_.share, share));
+  try {
+    if (phase_ != Phase::building) {
+      Ready ready = prepare(coming().order, wanted_bytes(), coming().phase);
+      ready.requested = swapped_;
+      propose(std::move(ready));
+    }
+    if (!swapped_ && pending_) {
+      present_ = *pending_;
+      present_.arena.reset();
+    }
+    apply_to_replays();
+  } catch (...) {
+    std::tie(options_.bytes, options_.share) = before;
+    throw;
   }
-  if (!swapped_ && pending_) {
-    present_ = *pending_;
-    present_.arena.reset();
-  }
-  apply_to_replays();
-  options_.bytes = bytes;
-  options_.share = share;
 }
 
 std::shared_ptr<const plan::Problem> Budget::problem() const {

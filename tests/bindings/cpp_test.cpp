@@ -277,6 +277,10 @@ TEST(HoistHppGraph, CapturedStepsAreReplayedUnderOtherPlans) {
     for (int i = 0; i < 10; ++i) graph.launch(stream);
     budget.set_share(share);
   }
+  budget.reserve(4096);  // beside a share
+  EXPECT_EQ(4096U, budget.query().reserved_bytes);
+  budget.release(4096);
+  budget.set("75%");
   stream.wait();
   EXPECT_EQ(20U, manager.replay_query().begun);
   manager.replay_abort();

@@ -12,7 +12,7 @@ NOUNS = {"budget", "budget_options", "capture", "checkpoint", "device", "event",
          "window", "gather"}
 VERBS = {"abort", "add", "alias", "begin", "bind", "check", "close", "commit", "create", "destroy", "drain", "end",
          "explain", "export", "get", "import", "init", "launch", "load", "open", "poll", "pop", "publish", "push",
-         "query", "read", "record", "register", "release", "request", "resume", "retain", "set", "simulate", "solve",
+         "query", "read", "record", "register", "release", "request", "reserve", "resume", "retain", "set", "simulate", "solve",
          "submit", "suspend", "unbind", "update", "wait", "wrap"}
 # Questions about the library or a whole kind, without an object to act on. The list is closed.
 WITHOUT_VERB = {"hoist_status_string", "hoist_last_error", "hoist_version_string", "hoist_version_abi",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plans and budgets over time: requests, failures, buckets of shapes, a budget that hides, bytes that lie beside it."""
 
+import gc
 import json
 
 import pytest
@@ -106,6 +107,42 @@ def test_as_little_as_hides(offload):
     manager.set_budget("40%")
     manager.set_budget(None)
     assert torch.equal(model(ids()), want)
+
+
+def test_what_lies_beside_comes_off_a_joined_budget():
+    class Net(Stack):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("table", torch.zeros(30000))
+
+    budget = hoist.Budget(hoist.Device("host:0"), budget="600000")
+    budget.reserve(50000)  # what the script keeps on the device by itself
+    models = [ht.offload(Net(), budget, device="host:0") for _ in range(2)]
+    managers = [ht.manager(model) for model in models]
+    beside = 50000 + sum(manager.resident_bytes for manager in managers)
+    assert budget.query().reserved_bytes == beside >= 50000 + 2 * 120256
+    assert budget.query().budget_bytes == 600000 - beside
+    for _ in range(3):
+        assert all(torch.isfinite(model(ids())).all() for model in models)
+    assert budget.query().arena_bytes <= 600000 - beside
+    with pytest.raises(hoist.errors.InfeasibleError, match="of them reserved"):
+        budget.reserve(400000)
+    managers[0].release()
+    assert budget.query().reserved_bytes == beside - managers[1].resident_bytes
+    models[1](ids())
+    assert budget.query().budget_bytes == 600000 - budget.query().reserved_bytes
+    del managers, models
+    gc.collect()
+    assert budget.query().reserved_bytes == 50000  # a model that is dropped gives back what it reserved
+
+
+def test_a_refused_model_reserves_nothing():
+    model = Stack()
+    model.register_buffer("table", torch.zeros(30000))
+    budget = hoist.Budget(hoist.Device("host:0"), budget="150000")
+    with pytest.raises(hoist.errors.InfeasibleError, match="buffers take"):
+        ht.offload(model, budget, device="host:0")
+    assert budget.query().reserved_bytes == 0
 
 
 def test_what_lies_beside_comes_off_a_budget_of_bytes(offload):

@@ -57,7 +57,8 @@ void bind_status(py::module_& module) {
       .def_readonly("unit_count", &Status::unit_count, "Units of all that joined.")
       .def_readonly("tensor_count", &Status::tensor_count, "Tensors, aliases apart.")
       .def_readonly("tensor_bytes", &Status::tensor_bytes, "Unique bytes, each rounded up to the alignment.")
-      .def_readonly("budget_bytes", &Status::budget_bytes, "The budget in force.")
+      .def_readonly("budget_bytes", &Status::budget_bytes, "The budget in force, less what of it is reserved.")
+      .def_readonly("reserved_bytes", &Status::reserved_bytes, "What lies outside of hoist and was reserved.")
       .def_readonly("arena_bytes", &Status::arena_bytes, "Device memory held for tensors.")
       .def_readonly("peak_bytes", &Status::peak_bytes, "Most arena bytes in use at once under the present plan.")
       .def_readonly("pinned_bytes", &Status::pinned_bytes, "Pinned host memory held.")
@@ -81,6 +82,11 @@ void bind_budget(py::module_& module) {
            "Changes the budget; the next step's begin swaps the plan. InfeasibleError with the smallest that would do.")
       .def("set_share", set<double, &hoist::Budget::set_share>, py::arg("share"),
            "Changes the budget to a share of the managed bytes; as set_bytes.")
+      .def("set", set<const std::string&, &hoist::Budget::set>, py::arg("budget"),
+           "Changes the budget: \"24GiB\" or \"60%\"; as set_bytes.")
+      .def("reserve", set<std::uint64_t, &hoist::Budget::reserve>, py::arg("bytes"),
+           "Counts device bytes outside of hoist against a budget of bytes; what was reserved adds up. As set_bytes.")
+      .def("release", set<std::uint64_t, &hoist::Budget::release>, py::arg("bytes"), "Gives reserved bytes back.")
       .def("query", &hoist::Budget::query, "Counts and sizes.");
 }
 

@@ -44,6 +44,22 @@ def test_a_share_above_all_is_refused(ring):
         ring.budget.set_share(1.00000001)
 
 
+def test_a_budget_is_set_as_the_option_takes_it_and_reserved_bytes_count(ring):
+    budget = hoist.Budget(ring.device, budget="1MiB")
+    budget.reserve(1 << 18)
+    assert budget.query().budget_bytes == 3 << 18 and budget.query().reserved_bytes == 1 << 18
+    budget.set("2MiB")
+    assert budget.query().budget_bytes == 7 << 18
+    with pytest.raises(hoist.InvalidArgumentError, match="option budget is '200%'.*up to 100%"):
+        budget.set("200%")
+    with pytest.raises(hoist.InvalidArgumentError, match="more than the 262144 reserved"):
+        budget.release((1 << 18) + 1)
+    budget.release(1 << 18)
+    assert budget.query().budget_bytes == 2 << 20
+    budget.set("50%")
+    assert budget.query().budget_bytes == 0  # of no tensors
+
+
 def test_hints_name_no_calls_of_another_language(ring):
     manager = hoist.Manager(ring.device, hoist.Budget(ring.device))
     with pytest.raises(hoist.InvalidStateError) as caught:

@@ -35,6 +35,13 @@ class Budget : public detail::Handle<hoist_budget_t, hoist_budget_destroy> {
 
   void set_bytes(std::uint64_t bytes) { check(hoist_budget_set(get(), bytes, 0.0)); }
   void set_share(double share) { check(hoist_budget_set(get(), 0, share)); }
+  // Bytes or a share, as the option "budget" takes it.
+  void set(const std::string& budget) {
+    const BudgetOptions options = BudgetOptions().set("budget", budget);
+    check(hoist_budget_set(get(), options.budget_bytes, options.budget_share));
+  }
+  void reserve(std::uint64_t bytes) { check(hoist_budget_reserve(get(), bytes)); }
+  void release(std::uint64_t bytes) { check(hoist_budget_release(get(), bytes)); }
   [[nodiscard]] hoist_budget_status_t query() const {
     hoist_budget_status_t status{};
     status.struct_size = sizeof status;

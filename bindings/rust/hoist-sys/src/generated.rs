@@ -469,6 +469,18 @@ extern "C" {
         budget_share: f64,
     ) -> hoist_status_t;
 }
+extern "C" {
+    pub fn hoist_budget_reserve(
+        budget: *mut hoist_budget_t,
+        bytes: u64,
+    ) -> hoist_status_t;
+}
+extern "C" {
+    pub fn hoist_budget_release(
+        budget: *mut hoist_budget_t,
+        bytes: u64,
+    ) -> hoist_status_t;
+}
 impl hoist_phase_t {
     pub const HOIST_PHASE_BUILDING: hoist_phase_t = hoist_phase_t(0);
     pub const HOIST_PHASE_DISCOVERY: hoist_phase_t = hoist_phase_t(1);
@@ -509,12 +521,13 @@ pub struct hoist_budget_status_t {
     pub pageable_bytes: u64,
     pub refused_ops: u64,
     pub steps_before_serving: u64,
+    pub reserved_bytes: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
     [
         "Size of hoist_budget_status_t",
-    ][::core::mem::size_of::<hoist_budget_status_t>() - 200usize];
+    ][::core::mem::size_of::<hoist_budget_status_t>() - 208usize];
     [
         "Alignment of hoist_budget_status_t",
     ][::core::mem::align_of::<hoist_budget_status_t>() - 8usize];
@@ -596,6 +609,9 @@ const _: () = {
     [
         "Offset of field: hoist_budget_status_t::steps_before_serving",
     ][::core::mem::offset_of!(hoist_budget_status_t, steps_before_serving) - 192usize];
+    [
+        "Offset of field: hoist_budget_status_t::reserved_bytes",
+    ][::core::mem::offset_of!(hoist_budget_status_t, reserved_bytes) - 200usize];
 };
 impl Default for hoist_budget_status_t {
     fn default() -> Self {

@@ -60,6 +60,25 @@ impl Budget {
         check(unsafe { sys::hoist_budget_set(self.as_ptr(), 0, share) })
     }
 
+    /// Changes the budget as the option "budget" takes it: bytes ("24GiB") or a share ("60%").
+    pub fn set(&self, budget: &str) -> Result<()> {
+        let options = BudgetOptions::new()?.set("budget", budget)?.0;
+        // SAFETY: the handle is live.
+        check(unsafe { sys::hoist_budget_set(self.as_ptr(), options.budget_bytes, options.budget_share) })
+    }
+
+    /// Counts device bytes that lie outside of hoist against a budget of bytes, for all who joined.
+    pub fn reserve(&self, bytes: u64) -> Result<()> {
+        // SAFETY: the handle is live.
+        check(unsafe { sys::hoist_budget_reserve(self.as_ptr(), bytes) })
+    }
+
+    /// Gives reserved bytes back.
+    pub fn release(&self, bytes: u64) -> Result<()> {
+        // SAFETY: the handle is live.
+        check(unsafe { sys::hoist_budget_release(self.as_ptr(), bytes) })
+    }
+
     /// Reads counts and sizes.
     pub fn query(&self) -> Result<BudgetStatus> {
         let mut status = BudgetStatus { struct_size: std::mem::size_of::<BudgetStatus>(), ..Default::default() };

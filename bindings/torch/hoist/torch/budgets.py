@@ -3,6 +3,7 @@
 
 import json
 import os
+import weakref
 
 import hoist
 
@@ -10,10 +11,6 @@ SLACK = 1.01  # a step may take so much longer than its compute and still count 
 KEYS = ("budget", "budget_bytes", "budget_share")
 STEPS = 7  # halvings of the interval of budgets
 ROOM = 0.9  # of free device memory, for a first plan that keeps everything
-
-
-def _is_share(budget) -> bool:
-    return isinstance(budget, str) and budget.endswith("%")
 
 
 class ModelBudget:
@@ -26,43 +23,42 @@ class ModelBudget:
         if self.joined and options:
             raise ValueError("hoist.torch.offload: options of a budget that is there already (set them where it is made)")
         self.native = budget if self.joined else hoist.Budget(device, **self._options(budget, options))
-        self._residents, self._room = 0, 0  # bytes that stay beside, and that a first plan was given for want of more
-        self._given = 0 if self.joined or self.hides else self.native.query().budget_bytes
+        self._reserved = [0]  # bytes of loose parameters and buffers, which count against a budget of bytes
+        self._room = 0  # that a first plan was given for want of more
+        self.end = weakref.finalize(self, _release, self.native, self._reserved)
+        self.end.atexit = False
 
     def _options(self, budget, options: dict) -> dict:
         return options if budget is None else {**options, "budget": str(budget)}
 
     def start(self, residents: int) -> None:
-        """Before the commit: what lies beside the streamed tensors is taken off a budget of bytes."""
-        self._residents = 0 if self.joined else residents
-        if self._given:
-            self.native.set_bytes(self._streamed(self._given))
-
-    def _streamed(self, budget_bytes: int) -> int:
-        return max(budget_bytes - self._residents, 1)
+        """Before the commit: what lies beside the streamed tensors counts for all who joined."""
+        self.native.reserve(residents)
+        self._reserved[0] += residents
 
     def explain(self, error: hoist.errors.InfeasibleError) -> hoist.errors.InfeasibleError:
-        if not self._residents:
+        if not self._reserved[0]:
             return error
-        more = f"; loose parameters and buffers take {self._residents} bytes beside them"
+        more = f"; loose parameters and buffers take {self._reserved[0]} bytes beside them"
         return type(error)(error.code, error.name, error.message + more, error.where, error.hint)
+
+    def _set_streamed(self, streamed: int) -> None:
+        """So many bytes for tensors and workspaces, beside what is reserved."""
+        self.native.set_bytes(streamed + self.native.query().reserved_bytes)
 
     def keep_all_that_fits(self, streamed: int) -> None:
         """The first plan of a budget that is to be found: everything, or what the device has room for."""
         room = int(self._device.query_memory()[0] * ROOM)
         if self.hides and 0 < room < streamed:
             self._room = room
-            self.native.set_bytes(room)
+            self._set_streamed(room)
 
     def set(self, budget, manager: hoist.Manager) -> None:
         """A budget as offload takes it."""
         if budget is None:
             return self.find(manager)
-        wanted = hoist.Budget(self._device, budget=str(budget)).query().budget_bytes  # refuses what is no budget
-        if _is_share(budget):
-            return self.native.set_share(float(budget.removesuffix("%")) / 100)
         try:
-            self.native.set_bytes(self._streamed(wanted))
+            self.native.set(str(budget))
         except hoist.errors.InfeasibleError as error:
             raise self.explain(error) from None
 
@@ -71,7 +67,13 @@ class ModelBudget:
         everything = manager.query().tensor_bytes
         most = min(everything, self._room or everything)
         found = smallest_hidden(manager.problem(), most)
-        self.native.set_share(1.0) if found == everything else self.native.set_bytes(found)
+        self.native.set_share(1.0) if found == everything else self._set_streamed(found)
+
+
+def _release(budget: hoist.Budget, reserved: list) -> None:
+    """What a model reserved is the budget's again."""
+    budget.release(reserved[0])
+    reserved[0] = 0
 
 
 def smallest_hidden(problem: hoist.Problem, most: int) -> int:

@@ -68,7 +68,7 @@ class ModelManager:
 
     @property
     def budget(self) -> hoist.Budget:
-        """Of what streams: loose parameters and buffers, resident_bytes, lie beside it."""
+        """Loose parameters and buffers, resident_bytes, are reserved in it; reserve() what else the device holds."""
         return self.budgeted.native
 
     def set_budget(self, budget) -> None:
@@ -331,6 +331,7 @@ class ModelManager:
         self.released = True
         self.forget()
         self.native.close()
+        self.budgeted.end()
 
 
 def _forget(key: int, handles: list) -> None:

@@ -212,8 +212,10 @@ def _commit(whole: ModelManager, progress: Progress) -> None:
     except BaseException as error:
         layout.give_back([slot for slot in whole.slots if slot.leaves[0].item.tensor >= 0], whole.native)
         whole.parameters.return_residents()
-        if isinstance(error, hoist.errors.InfeasibleError):
-            raise whole.budgeted.explain(error) from None
+        explained = whole.budgeted.explain(error) if isinstance(error, hoist.errors.InfeasibleError) else None
+        whole.budgeted.end()
+        if explained is not None:
+            raise explained from None
         raise
     layout.show_host_copies(whole.slots, whole.native)
 

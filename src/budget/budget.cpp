@@ -211,6 +211,7 @@ void Budget::step_begin(void* stream) {
   step_h2d_ = Ledger::total(ledger.h2d);
   step_d2h_ = Ledger::total(ledger.d2h);
   if (pending_) swap(stream);
+  executor_->time_all(phase_ != Phase::serving || recorder_ || timing_ || loaded_links_);
   executor_->step_begin(stream);
 }
 

@@ -23,6 +23,7 @@ void Executor::step_begin(void* stream) {
   residency_.switch_stream(stream);
   step_clock_.begin();
   unit_clock_.collect(false);
+  timed_ = sampling_.next(step_clock_.known_us());
   residency_.set_step(counters_.steps);
   sequence_.clear();
   next_ = 0;
@@ -36,7 +37,7 @@ void Executor::unit_begin(std::uint32_t unit, void* stream) {
   require_readable(unit);
   seek(unit);
   residency_.switch_stream(stream);
-  unit_clock_.begin(unit, counters_.steps);
+  unit_clock_.begin(unit, counters_.steps, timed_);
   born_.clear();
   try {
     fetch(unit);

@@ -10,6 +10,7 @@
 
 #include "exec/program.hpp"
 #include "exec/residency.hpp"
+#include "exec/sampling.hpp"
 #include "exec/step_clock.hpp"
 #include "exec/unit_clock.hpp"
 
@@ -40,6 +41,8 @@ class Executor {
   // Counting goes on from there, in a new executor of the same budget.
   void set_counters(const ExecutorCounters& counters) noexcept { counters_ = counters; }
   [[nodiscard]] UnitClock& unit_clock() noexcept { return unit_clock_; }
+  // Units are timed in each step; else where something is new, and in one step of several.
+  void time_all(bool on) noexcept { sampling_.all(on); }
   [[nodiscard]] double last_step_us() { return step_clock_.last_us(); }
   // The units of the present or last step, in the order in which they began.
   [[nodiscard]] const std::vector<std::uint32_t>& sequence() const noexcept { return sequence_; }
@@ -109,6 +112,8 @@ class Executor {
   const std::vector<std::vector<UnitUse>>& uses_;
   Residency residency_;
   UnitClock unit_clock_;
+  Sampling sampling_;
+  bool timed_ = true;  // the units of this step
   StepClock step_clock_;
   std::shared_ptr<const Program> program_;
   ExecutorCounters counters_;

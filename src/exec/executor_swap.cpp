@@ -91,6 +91,7 @@ void Executor::adopt(std::shared_ptr<const Program> program) {
   }
   step_clock_.interrupt();
   unit_clock_.interrupt();
+  sampling_.restart();
   reconcile(Reason::initial);
 }
 

@@ -36,25 +36,34 @@ void UnitClock::reserve(std::size_t capacity) {
   }
 }
 
+bool UnitClock::is_timed(Mark mark) const noexcept {
+  const Entry& entry = entries_[compute_.slot(mark)];
+  return entry.mark == mark && entry.timed;  // a barrier is no unit
+}
+
 // The slot's older unit, and the one after it, which measures its gap from it, must have been handed over.
 void UnitClock::make_room() {
   while (collected_ + compute_.capacity() <= compute_.next()) {
-    compute_.wait(collected_ + 1);
+    if (is_timed(collected_ + 1)) compute_.wait(collected_ + 1);
     hand_over(++collected_);
   }
 }
 
-void UnitClock::begin(std::uint32_t unit, std::uint64_t step) {
+void UnitClock::begin(std::uint32_t unit, std::uint64_t step, bool timed) {
   make_room();
   const Mark mark = compute_.next();
   Entry& entry = entries_[compute_.slot(mark)];
-  device_->event_record(entry.begin, compute_.stream());
+  if (timed) device_->event_record(entry.begin, compute_.stream());
+  entry.timed = timed;
   entry.mark = mark;
   entry.unit = unit;
   entry.step = step;
 }
 
-void UnitClock::waited() { device_->event_record(entries_[compute_.slot(compute_.next())].compute, compute_.stream()); }
+void UnitClock::waited() {
+  const Entry& entry = entries_[compute_.slot(compute_.next())];
+  if (entry.timed) device_->event_record(entry.compute, compute_.stream());
+}
 
 void UnitClock::end() { compute_.record(); }
 
@@ -62,25 +71,25 @@ void UnitClock::cancel() noexcept { entries_[compute_.slot(compute_.next())].mar
 
 void UnitClock::collect(bool all) {
   while (collected_ < compute_.last()) {
-    if (all) compute_.wait(collected_ + 1);
-    if (!compute_.poll(collected_ + 1)) return;
+    if (is_timed(collected_ + 1)) {
+      if (all) compute_.wait(collected_ + 1);
+      if (!compute_.poll(collected_ + 1)) return;
+    }
     hand_over(++collected_);
   }
 }
 
 std::uint64_t UnitClock::oldest_step(std::uint64_t otherwise) const noexcept {
   for (Mark mark = collected_ + 1; mark <= compute_.last(); ++mark) {
-    const Entry& entry = entries_[compute_.slot(mark)];
-    if (entry.mark == mark) return std::min(otherwise, entry.step);
+    if (is_timed(mark)) return std::min(otherwise, entries_[compute_.slot(mark)].step);
   }
   return otherwise;
 }
 
 void UnitClock::hand_over(Mark mark) noexcept {
-  const Entry& entry = entries_[compute_.slot(mark)];
-  if (entry.mark != mark) return;  // a barrier, not a unit
+  if (!is_timed(mark)) return;
   try {
-    measure(entry);
+    measure(entries_[compute_.slot(mark)]);
   } catch (const std::exception& error) {
     log(HOIST_LOG_WARNING, "a unit's times are not known: ", error.what());
   }

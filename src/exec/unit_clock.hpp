@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three events a unit: before its waits W, after them B, its end E (the compute lane's mark).
+// Three events a unit that is timed: before its waits W, after them B, its end E (the compute lane's mark, which each has).
 // stall = B - W, compute = (E - B) + (W - E of the unit before), so that work between units counts.
 #pragma once
 
@@ -42,11 +42,12 @@ class UnitClock {
   void interrupt() noexcept { gap_from_ = compute_.next(); }
   // Before a mark is recorded on the compute lane by others: hands over whose event it takes.
   void make_room();
-  void begin(std::uint32_t unit, std::uint64_t step);  // W; waits on the host only where the ring is full
-  void waited();                                       // B
-  void end();                                          // E
-  void cancel() noexcept;                              // the unit that was begun does not take place
-  // Hands over the units that have been reached; with `all`, waits for the rest.
+  // W; waits on the host only where the ring is full. A unit that is not timed only counts for the gap of the next one.
+  void begin(std::uint32_t unit, std::uint64_t step, bool timed);
+  void waited();           // B
+  void end();              // E
+  void cancel() noexcept;  // the unit that was begun does not take place
+  // Hands over the timed units that have been reached; with `all`, waits for the rest.
   void collect(bool all);
   // The step of the oldest unit that was not handed over; `otherwise` where there is none.
   [[nodiscard]] std::uint64_t oldest_step(std::uint64_t otherwise) const noexcept;
@@ -58,7 +59,9 @@ class UnitClock {
     Mark mark = 0;
     std::uint32_t unit = 0;
     std::uint64_t step = 0;
+    bool timed = false;
   };
+  [[nodiscard]] bool is_timed(Mark mark) const noexcept;
   void hand_over(Mark mark) noexcept;
   void measure(const Entry& entry);
   void destroy_events() noexcept;

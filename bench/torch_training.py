@@ -4,8 +4,9 @@
     ./dev python bench/torch_training.py [--device cuda] [--layers 4] [--width 2048] [--tokens 2048] [--budget 50%]
 
 Gradients of the streamed model are compared to the bit between budgets under one graph, with the resident model's that was
-compiled alone, and in eager with the resident model's in eager, all with torch's deterministic algorithms: attention's
-backward adds in any order without them (--any-order). Whether the resident model repeats its own bits is said first.
+compiled alone, and in eager with the resident model's in eager, all with torch's deterministic algorithms and attention
+written out: the fused one's backward adds in any order (--any-order leaves both to torch, for the times). Whether the
+resident model repeats its own bits is said first.
 Gradients are read at once when the backward returns, without waiting for the device, and added up over two backwards.
 HOIST_TRUST=1 fills with NaN what a plan has freed and where gradients are to come, so that a read too late or too early
 would show. On a GPU gradients go to host memory, where the streamed parameters are: the time that their bytes take alone,
@@ -113,11 +114,15 @@ def main():
     parser.add_argument("--tokens", type=int, default=2048)
     parser.add_argument("--budget", type=float, default=50, help="percent of the weights")
     parser.add_argument("--steps", type=int, default=8)
-    parser.add_argument("--any-order", action="store_true", help="without deterministic algorithms")
+    parser.add_argument("--any-order", action="store_true", help="without deterministic algorithms, with fused attention")
     parser.add_argument("--send", action="store_true", help="gradients go their way on the host device, too")
     options = parser.parse_args()
     torch.use_deterministic_algorithms(not options.any_order, warn_only=True)
     torch.utils.deterministic.fill_uninitialized_memory = False
+    if not options.any_order:
+        for fused in (torch.backends.cuda.enable_flash_sdp, torch.backends.cuda.enable_mem_efficient_sdp,
+                      torch.backends.cuda.enable_cudnn_sdp):
+            fused(False)
     cuda = options.device.startswith("cuda")
     place = "cuda" if cuda else "cpu"
 

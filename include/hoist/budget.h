@@ -179,7 +179,7 @@ typedef struct hoist_budget_status_t {
   double last_step_us;          /**< Of the newest step whose end has been reached: from its begin to the next begin's
                                      place on the device, that is the period of steps. 0: none yet. */
   double last_stall_us;         /**< Waiting for bytes in the newest step whose units were timed. While serving that is
-                                     one step in eight, and each of eight where the plan or the time of steps is new. */
+                                     one step in eight, and each of eight where the plan or the times of units are new. */
   uint64_t pageable_bytes;      /**< Of pinned_bytes and adopted_bytes, what the device refused to pin: copies of it are
                                      right, but slow. */
   uint64_t refused_ops;         /**< Ops of a plan that the device refused, and that were made up for later. */

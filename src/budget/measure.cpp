@@ -17,14 +17,19 @@ double median(std::array<double, Measure::kept> values, std::uint32_t count) {
 
 void Measure::on_unit(const UnitSample& sample) {
   Unit& unit = units_[sample.unit];
+  const double usual_us = median(unit.compute, unit.computes);
   unit.compute[unit.computes++ % kept] = sample.compute_us;
   if (sample.gap_known) unit.gap[unit.gaps++ % kept] = sample.gap_us;
   if (sample.step != step_) {
     last_stall_us_ = stall_us_;
-    stall_us_ = 0;
+    stall_us_ = computed_us_ = usual_us_ = 0;
     step_ = sample.step;
   }
   stall_us_ += sample.stall_us;
+  if (unit.computes > 1) {
+    computed_us_ += sample.compute_us;
+    usual_us_ += usual_us;
+  }
   if (timing_ != nullptr) timing_->on_unit(sample.unit, sample.step, sample.stall_us, sample.compute_us);
   if (recorder_ != nullptr && copies_ != nullptr && copies_->on()) record(sample);
 }

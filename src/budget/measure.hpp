@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -35,6 +36,8 @@ class Measure final : public UnitSink, public CopySink {
 
   // Median of compute, work since the unit before included; `otherwise` where it never ran.
   [[nodiscard]] double compute_us(std::uint32_t unit, double otherwise) const;
+  // Whether the units of the newest timed step took other times than they had, by a quarter of the sum.
+  [[nodiscard]] bool is_news() const noexcept { return std::abs(computed_us_ - usual_us_) > usual_us_ / 4; }
   [[nodiscard]] double last_stall_us() const noexcept { return last_stall_us_; }
 
  private:
@@ -53,6 +56,8 @@ class Measure final : public UnitSink, public CopySink {
   LoadedLinks* links_ = nullptr;
   std::uint64_t step_ = 0;
   double stall_us_ = 0;
+  double computed_us_ = 0;  // by the units of that step which have been timed before,
+  double usual_us_ = 0;     // and what they took then
   double last_stall_us_ = 0;
 };
 

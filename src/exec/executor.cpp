@@ -23,7 +23,7 @@ void Executor::step_begin(void* stream) {
   residency_.switch_stream(stream);
   step_clock_.begin();
   unit_clock_.collect(false);
-  timed_ = sampling_.next(step_clock_.known_us());
+  timed_ = sampling_.next();
   residency_.set_step(counters_.steps);
   sequence_.clear();
   next_ = 0;

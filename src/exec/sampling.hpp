@@ -3,7 +3,6 @@
 // which loads nothing has the host do.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
 namespace hoist {
@@ -15,15 +14,10 @@ class Sampling {
 
   // Each step until called again with false.
   void all(bool on) noexcept { all_ = on; }
-  // Another plan: what follows is new.
+  // Another plan, or other times than before: what follows is new.
   void restart() noexcept { left_ = whole; }
-  // Whether the step that begins is timed; the newest period of steps that is known, in us, 0 for none. One that differs
-  // by a quarter is news.
-  [[nodiscard]] bool next(double period_us) noexcept {
-    if (period_us > 0 && std::abs(period_us - usual_us_) > usual_us_ / 4) {
-      usual_us_ = period_us;
-      left_ = whole;
-    }
+  // Whether the step that begins is timed.
+  [[nodiscard]] bool next() noexcept {
     ++count_;
     if (left_ == 0) return all_ || count_ % every == 0;
     --left_;
@@ -32,7 +26,6 @@ class Sampling {
 
  private:
   bool all_ = true;
-  double usual_us_ = 0;
   std::uint32_t left_ = whole;
   std::uint64_t count_ = 0;
 };

@@ -39,8 +39,6 @@ class StepClock {
   // What follows is no continuation of the steps before: the next period says nothing.
   void interrupt() noexcept { measured_ = count_; }
 
-  // The newest period that was known as this step began, in µs; 0: none yet.
-  [[nodiscard]] double known_us() const noexcept { return last_us_; }
   // The newest period that is known, in µs; 0: none yet.
   [[nodiscard]] double last_us() {
     collect();

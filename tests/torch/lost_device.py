@@ -30,7 +30,7 @@ def told(what, call):
 def main(device):
     where = "cuda" if device.startswith("cuda") else "cpu"
     torch.manual_seed(0)
-    model = Stack(width=256).requires_grad_(False).to(where)
+    model = Stack(width=1024).requires_grad_(False).to(where)
     x = torch.arange(16, device=where).reshape(2, 8)
     holds = torch.ones((), dtype=torch.bool, device=where)
     ht.offload(model, "60%", device=device, placement="slots")

@@ -165,3 +165,71 @@ def test_more_than_is_held_on_the_device(offload):
         found.append(gradients(model))
         model.zero_grad()
     assert same(*found)
+
+
+class Penalized(nn.Module):
+    """Its gradients depend on its weights."""
+
+    def __init__(self):
+        super().__init__()
+        self.up, self.down = nn.Linear(16, 32), nn.Linear(32, 16)
+
+    def forward(self, x):
+        return x + self.down(torch.tanh(self.up(x)))
+
+
+@pytest.mark.parametrize("sends", [True, False])
+def test_gradients_of_gradients(offload, sends):
+    """What the graph of a backward saves of a weight outlives the weight's unit."""
+    found = []
+    pairs = offloaded(offload, Listed(*(Penalized() for _ in range(4))))
+    ht.manager(pairs[1][0]).sends_gradients = sends
+    for model, run in pairs:
+        first = torch.autograd.grad(run(torch.ones(2, 16)).square().sum(), list(model.parameters()), create_graph=True)
+        sum(gradient.square().sum() for gradient in first).backward()
+        found.append(gradients(model) | {str(number): each.detach() for number, each in enumerate(first)})
+    assert same(*found)
+
+
+class Conjugated(nn.Module):
+    """Autograd saves views that are marked, not computed."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(16, 16, dtype=torch.complex64))
+
+    def forward(self, x):
+        return x + x * self.weight.conj() + x * self.weight.conj().imag
+
+
+def test_conjugated_views(offload):
+    found = []
+    for model, run in offloaded(offload, Listed(*(Conjugated() for _ in range(4)))):
+        run(torch.linspace(-1, 1, 256).reshape(16, 16).to(torch.complex64)).abs().square().sum().backward()
+        found.append(gradients(model))
+    assert same(*found)
+
+
+def test_anomaly_detection(offload):
+    """It reads each gradient where it is computed."""
+    found = []
+    for model, run in offloaded(offload, Listed(*(Block(16) for _ in range(3)))):
+        with pytest.warns(UserWarning, match="Anomaly"), torch.autograd.detect_anomaly():
+            run(torch.ones(2, 16)).sum().backward()
+        found.append(gradients(model))
+    assert same(*found)
+
+
+def test_a_model_goes_while_gradients_travel(offload, monkeypatch):
+    """A backward that raises waits for none of them; their memory stays until they are there."""
+    _, (model, run) = offloaded(offload, Listed(nn.Linear(4, 16 << 20, bias=False), nn.Linear(16 << 20, 1)), budget="100%")
+    manager = ht.manager(model)
+
+    def fail(*args):
+        raise ValueError("stopped")
+
+    monkeypatch.setattr(native, "wait_for_gradients", fail)
+    with pytest.raises(ValueError, match="stopped"):
+        run(torch.ones(1, 4)).sum().backward()
+    manager.forget()  # as when the model is dropped, without what else goes then
+    manager.released = True

@@ -60,10 +60,16 @@ bool trusts() {
 
 }  // namespace
 
+// A backward that raised has waited for none of them: torch's memory is read and written until they are there.
+Gradients::~Gradients() {
+  if (!on_the_way_.empty()) static_cast<void>(hoist_event_wait(on_the_way_.back().arrived->get()) == HOIST_OK);
+}
+
 Tensor Gradients::send(const Tensor& given, const Streams& streams, hoist_stream_t* compute) {
   auto gradient = std::make_unique<Tensor>(is_one_range(given) ? given : torch::stable::contiguous(given));
   const auto bytes = static_cast<std::uint64_t>(gradient->numel()) * aoti_torch_dtype_element_size(dtype_of(*gradient));
   Tensor host = host_like(*gradient, !streams.on_host());
+  if (bytes == 0) return host;
   if (trusts()) std::memset(host.mutable_data_ptr(), 0xFF, bytes);  // NaN, for whoever reads too early
   const std::lock_guard lock(mutex_);
   forget_arrived();
@@ -71,8 +77,8 @@ Tensor Gradients::send(const Tensor& given, const Streams& streams, hoist_stream
   const hoist::Event computed(make<hoist_event_t>(hoist_event_create, device_));
   hoist::check(hoist_event_record(computed.get(), compute));
   stream_->wait_event(computed);
-  submit_copy(*stream_, host.mutable_data_ptr(), gradient->mutable_data_ptr(), bytes, streams.on_host());
   auto arrived = std::make_shared<hoist::Event>(make<hoist_event_t>(hoist_event_create, device_));
+  submit_copy(*stream_, host.mutable_data_ptr(), gradient->mutable_data_ptr(), bytes, streams.on_host());
   arrived->record(*stream_);
   on_the_way_.push_back({++sent_, bytes, std::move(arrived), std::move(gradient), host});
   bytes_ += bytes;

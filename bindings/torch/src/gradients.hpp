@@ -15,6 +15,9 @@ namespace hoist_torch {
 class Gradients {
  public:
   explicit Gradients(hoist_device_t* device) : device_(device) {}
+  ~Gradients();
+  Gradients(const Gradients&) = delete;
+  Gradients& operator=(const Gradients&) = delete;
 
   // A tensor of host memory with the gradient's looks; its bytes are there once wait() has returned.
   Tensor send(const Tensor& gradient, const Streams& streams, hoist_stream_t* compute);

@@ -48,6 +48,7 @@ hoist_stream_t* Streams::current() {
     if (ask == nullptr) throw std::runtime_error("hoist.torch: this torch has no CUDA streams (install a CUDA build)");
     TORCH_ERROR_CODE_CHECK(ask(place_.index, &native));
   }
+  const std::lock_guard lock(mutex_);  // gradients are sent by whichever thread computes them
   const auto known = known_.find(native);
   return known != known_.end() ? known->second : wrap(native);
 }

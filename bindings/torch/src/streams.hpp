@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 
 #include "hoist/hoist.hpp"
@@ -27,6 +28,7 @@ class Streams {
   Place place_;
   bool on_host_;
   bool captured_ = false;
+  std::mutex mutex_;  // of known_
   std::unordered_map<void*, hoist_stream_t*> known_;
 
  public:

@@ -86,6 +86,12 @@ def is_one_range(tensor: torch.Tensor) -> bool:
     return torch._prims_common.is_non_overlapping_and_dense_or_false(tensor)
 
 
+def look_through(tensor: torch.Tensor, conjugated: bool, negated: bool) -> torch.Tensor:
+    """The tensor as one sees it that is marked so."""
+    tensor = tensor.conj() if conjugated else tensor
+    return torch._neg_view(tensor) if negated else tensor
+
+
 def queue_after_backward(function) -> None:
     """Calls the function when the backward is over in which this is called, and drops it where that raises."""
     torch.autograd.Variable._execution_engine.queue_callback(function)

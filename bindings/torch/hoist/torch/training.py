@@ -61,7 +61,9 @@ def _to_parameter(ctx, gradient, device):
     if gradient is None:
         return None
     plain = gradient.layout is torch.strided and not compat.is_wrapper_subclass(gradient)
-    if ctx.arrival is None or not plain or device.type != "cpu":
+    # A gradient that is to have gradients of its own is a function of this one; anomaly detection reads it here and now.
+    looked_at = torch.is_grad_enabled() or torch.is_anomaly_enabled()
+    if ctx.arrival is None or not plain or looked_at or device.type != "cpu":
         return gradient.to(device)
     with torch.no_grad():
         return native.send_gradient(gradient, ctx.key)
@@ -92,18 +94,21 @@ class _Saved:
     def __init__(self, unit, leaf: int, tensor: torch.Tensor, offset: int):
         self.unit, self.leaf, self.step = unit, leaf, unit.manager.step_of_forward()
         self.size, self.stride, self.dtype, self.offset = tensor.shape, tensor.stride(), tensor.dtype, offset
+        self.looks = tensor.is_conj(), tensor.is_neg()
 
     def fetch(self) -> torch.Tensor:
-        if compat.backward_number() < 0:
-            return self._copy()
+        if compat.backward_number() < 0 or torch.is_grad_enabled():  # create_graph: the new graph keeps it
+            return compat.look_through(self._copy(), *self.looks)
         backward = self.unit.manager.backward
         backward.enter(self.step.number, self.step.thread)
         base = backward.views(self.unit)[self.leaf]
         whole = torch.empty(0, dtype=self.dtype, device=base.device)
-        return whole.set_(base.untyped_storage(), self.offset, self.size, self.stride)
+        with torch.no_grad():
+            whole.set_(base.untyped_storage(), self.offset, self.size, self.stride)
+            return compat.look_through(whole, *self.looks)
 
     def _copy(self) -> torch.Tensor:
-        """Somebody looks at what is saved, outside of any backward."""
+        """For whoever looks at what is saved outside of any backward, or keeps it beyond the unit."""
         leaves = [leaf for slot in self.unit.slots for leaf in slot.leaves]
         host = leaves[self.leaf].host
         low = host.storage_offset() * host.element_size() // torch.empty(0, dtype=self.dtype).element_size()

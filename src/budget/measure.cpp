@@ -23,10 +23,12 @@ void Measure::on_unit(const UnitSample& sample) {
   if (sample.step != step_) {
     last_stall_us_ = stall_us_;
     stall_us_ = computed_us_ = usual_us_ = 0;
+    compared_ = 0;
     step_ = sample.step;
   }
   stall_us_ += sample.stall_us;
   if (unit.computes > 1) {
+    ++compared_;
     computed_us_ += sample.compute_us;
     usual_us_ += usual_us;
   }

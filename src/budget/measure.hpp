@@ -19,6 +19,7 @@ namespace hoist {
 class Measure final : public UnitSink, public CopySink {
  public:
   static constexpr std::size_t kept = 8;
+  static constexpr double host_noise_us = 20;  // of a unit
 
   void resize(std::size_t units) { units_.resize(units); }
   void forget() {
@@ -36,8 +37,12 @@ class Measure final : public UnitSink, public CopySink {
 
   // Median of compute, work since the unit before included; `otherwise` where it never ran.
   [[nodiscard]] double compute_us(std::uint32_t unit, double otherwise) const;
-  // Whether the units of the newest timed step took other times than they had, by a quarter of the sum.
-  [[nodiscard]] bool is_news() const noexcept { return std::abs(computed_us_ - usual_us_) > usual_us_ / 4; }
+  // Whether the units of the newest timed step took other times than they had: by a quarter of the sum, and by more
+  // than what the host's calls between two events take now and then.
+  [[nodiscard]] bool is_news() const noexcept {
+    const double change_us = std::abs(computed_us_ - usual_us_);
+    return change_us > usual_us_ / 4 && change_us > host_noise_us * compared_;
+  }
   [[nodiscard]] double last_stall_us() const noexcept { return last_stall_us_; }
 
  private:
@@ -56,8 +61,9 @@ class Measure final : public UnitSink, public CopySink {
   LoadedLinks* links_ = nullptr;
   std::uint64_t step_ = 0;
   double stall_us_ = 0;
-  double computed_us_ = 0;  // by the units of that step which have been timed before,
-  double usual_us_ = 0;     // and what they took then
+  std::uint32_t compared_ = 0;  // units of that step that have been timed before,
+  double computed_us_ = 0;      // what they took,
+  double usual_us_ = 0;         // and what they had taken
   double last_stall_us_ = 0;
 };
 

@@ -10,7 +10,8 @@ namespace hoist {
 class Sampling {
  public:
   static constexpr std::uint32_t every = 8;  // of the steps of a plan that is known to hold
-  static constexpr std::uint32_t whole = 8;  // steps in a row that are timed where something is new: what medians are of
+  static constexpr std::uint32_t whole =
+      8;  // steps in a row that are timed where something is new: what medians are of
 
   // Each step until called again with false.
   void all(bool on) noexcept { all_ = on; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Three events a unit that is timed: before its waits W, after them B, its end E (the compute lane's mark, which each has).
-// stall = B - W, compute = (E - B) + (W - E of the unit before), so that work between units counts.
+// Three events a unit that is timed: before its waits W, after them B, its end E (the compute lane's mark, which each
+// has). stall = B - W, compute = (E - B) + (W - E of the unit before), so that work between units counts.
 #pragma once
 
 #include <cstdint>

@@ -62,7 +62,8 @@ class UnitClockTest : public testing::Test {
     clock->end();
   }
   void work(double us) {
-    device->host_function(stream, [](void*) {}, nullptr, us);
+    device->host_function(
+        stream, [](void*) {}, nullptr, us);
   }
 
   std::shared_ptr<Device> device;

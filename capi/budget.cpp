@@ -200,8 +200,9 @@ hoist_status_t hoist_budget_reserve(hoist_budget_t* budget, std::uint64_t bytes)
 hoist_status_t hoist_budget_release(hoist_budget_t* budget, std::uint64_t bytes) noexcept {
   return guarded("hoist_budget_release", [&] {
     Budget& target = *value_of(budget, "budget");
-    const Busy busy(target.busy(), "budget");
     target.release(bytes);
+    const BusyIfFree busy(target.busy());
+    if (busy && bytes != 0) target.plan_with_released();
   });
 }
 

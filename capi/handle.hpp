@@ -133,6 +133,22 @@ class Busy {
   std::atomic<bool>& flag_;
 };
 
+// For what is left out where another thread is inside.
+class BusyIfFree {
+ public:
+  explicit BusyIfFree(std::atomic<bool>& flag) : flag_(flag), mine_(!flag.exchange(true, std::memory_order_acquire)) {}
+  ~BusyIfFree() {
+    if (mine_) flag_.store(false, std::memory_order_release);
+  }
+  BusyIfFree(const BusyIfFree&) = delete;
+  BusyIfFree& operator=(const BusyIfFree&) = delete;
+  explicit operator bool() const noexcept { return mine_; }
+
+ private:
+  std::atomic<bool>& flag_;
+  bool mine_;
+};
+
 // Checks a handle and holds it for the call: Held stream(handle, "stream"); stream->...
 template <typename H>
 class Held {

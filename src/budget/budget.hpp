@@ -91,7 +91,8 @@ class Budget {
   void set_budget(std::uint64_t bytes, double share);
   // Bytes that lie outside of hoist count against a budget of bytes; all that was reserved adds up.
   void reserve(std::uint64_t bytes);
-  void release(std::uint64_t bytes);
+  void release(std::uint64_t bytes);  // from any thread, also while another one is inside; plans nothing
+  void plan_with_released();
   void drain();
   void suspend();
   void resume();
@@ -234,7 +235,7 @@ class Budget {
 
   std::shared_ptr<Device> device_;
   BudgetOptions options_;
-  std::uint64_t reserved_bytes_ = 0;
+  std::atomic<std::uint64_t> reserved_bytes_{0};
   Placement placement_ = Placement::arena;
   plan::SlotLayout layout_;
   std::shared_ptr<SlotAddresses> addresses_;

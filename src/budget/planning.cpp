@@ -20,7 +20,7 @@ constexpr double guessed_compute_us = 1000;
 }  // namespace
 
 std::uint64_t Budget::wanted_bytes() const {
-  if (options_.bytes != 0) return options_.bytes - std::min(options_.bytes, reserved_bytes_);
+  if (options_.bytes != 0) return options_.bytes - std::min(options_.bytes, reserved_bytes_.load());
   const std::uint64_t all = all_bytes();
   const double share = options_.share;
   const auto part = share >= 1 ? all : static_cast<std::uint64_t>(static_cast<double>(all) * share);
@@ -44,7 +44,7 @@ void Budget::require_feasible(std::uint64_t budget_bytes) const {
   }
   const std::uint64_t all = all_bytes() + catalog_.largest_workspace();
   const std::uint64_t permille = all == 0 ? 0 : (least * 1000 + all - 1) / all;
-  const std::uint64_t reserved = options_.bytes != 0 ? reserved_bytes_ : 0;
+  const std::uint64_t reserved = options_.bytes != 0 ? reserved_bytes_.load() : 0;
   fail(HOIST_ERROR_INFEASIBLE,
        text("a budget of ", reserved != 0 ? options_.bytes : budget_bytes, " bytes",
             reserved != 0 ? text(", ", reserved, " of them reserved,") : "", " is too small: unit \"", unit,
@@ -310,8 +310,9 @@ void Budget::set_budget(std::uint64_t bytes, double share) {
 }
 
 void Budget::reserve(std::uint64_t bytes) {
-  if (bytes > UINT64_MAX - reserved_bytes_) {
-    fail(HOIST_ERROR_INVALID_ARGUMENT, text(bytes, " bytes beside the ", reserved_bytes_, " reserved ones"),
+  const std::uint64_t reserved = reserved_bytes_;
+  if (bytes > UINT64_MAX - reserved) {
+    fail(HOIST_ERROR_INVALID_ARGUMENT, text(bytes, " bytes beside the ", reserved, " reserved ones"),
          "reserve what a device can have");
   }
   if (bytes == 0) return;
@@ -325,19 +326,22 @@ void Budget::reserve(std::uint64_t bytes) {
   }
 }
 
-// A plan of the smaller budget goes on where none of the larger one can be made now.
 void Budget::release(std::uint64_t bytes) {
-  if (bytes > reserved_bytes_) {
-    fail(HOIST_ERROR_INVALID_ARGUMENT, text("bytes is ", bytes, ", more than the ", reserved_bytes_, " reserved"),
+  std::uint64_t reserved = reserved_bytes_;
+  do {
+    if (bytes <= reserved) continue;
+    fail(HOIST_ERROR_INVALID_ARGUMENT, text("bytes is ", bytes, ", more than the ", reserved, " reserved"),
          "give back what was reserved");
-  }
-  if (bytes == 0) return;
-  reserved_bytes_ -= bytes;
+  } while (!reserved_bytes_.compare_exchange_weak(reserved, reserved - bytes));
+}
+
+// A plan of the smaller budget goes on where none of the larger one can be made now.
+void Budget::plan_with_released() {
   if (options_.bytes == 0 || phase_ == Phase::suspended || (executor_ && executor_->in_step())) return;
   try {
     change_budget(options_.bytes, options_.share);
   } catch (const Error& error) {
-    log(HOIST_LOG_WARNING, bytes, " bytes were given back to the budget, but the old plan goes on: ", error.what());
+    log(HOIST_LOG_WARNING, "bytes were given back to the budget, but the old plan goes on: ", error.what());
   }
 }
 

@@ -431,11 +431,37 @@ static void test_reserved(const device_t* on) {
   finish(&model, budget);
 }
 
+static uint64_t given_back;
+
+/* Whoever hears of hoist's log may be called from within the budget. */
+static void give_back(void* user_data, hoist_log_level_t level, const char* message) {
+  (void)level;
+  (void)message;
+  if (given_back == 8) return;
+  ++given_back;
+  OK(hoist_budget_release(user_data, 1));
+}
+
+/* What is given back while the budget is in use is never lost. */
+static void test_released_from_within(const device_t* on) {
+  static model_t model;
+  hoist_budget_t* budget = create_budget(on, 6);
+  OK(hoist_budget_reserve(budget, place));
+  build(&model, on, budget, most_units);
+  OK(hoist_log_set(HOIST_LOG_INFO, give_back, budget));
+  OK(hoist_manager_commit(model.manager));
+  steps(&model, 5, on->stream);
+  OK(hoist_log_set(HOIST_LOG_WARNING, NULL, NULL));
+  CHECK(given_back > 0 && status_of(budget).reserved_bytes == place - given_back);
+  finish(&model, budget);
+}
+
 int main(void) {
   alarm(240); /* a deadlock is a failure, not a wait */
   device_t on = open_device("host:0?mode=threaded&memory=64MiB");
   test_set_and_request(&on);
   test_reserved(&on);
+  test_released_from_within(&on);
   test_workspace_outside_order(&on);
   test_odd_workspace(&on);
   test_shrink(&on);

@@ -134,11 +134,12 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_budget_reserve(hoist_budget_t* bu
 /**
  * @brief Gives reserved bytes back to the budget.
  *
- * The new plan is made as by hoist_budget_set. Within a step, while suspended, or where it cannot be made, the bytes
- * are given back all the same, and plans of the next hoist_budget_set, _reserve or _release use them.
+ * The new plan is made as by hoist_budget_set. Within a step, while suspended or while another thread is inside the
+ * budget, or where it cannot be made, the bytes are given back all the same, and plans of the next hoist_budget_set,
+ * _reserve or _release use them.
  * @param bytes Of those reserved; 0 changes nothing.
- * @return HOIST_OK; HOIST_ERROR_INVALID_ARGUMENT for more than is reserved; HOIST_ERROR_BUSY.
- * @externsync @blocking @since 0.1
+ * @return HOIST_OK; HOIST_ERROR_INVALID_ARGUMENT for more than is reserved.
+ * @threadsafe @blocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_budget_release(hoist_budget_t* budget, uint64_t bytes) HOIST_NOEXCEPT;
 

@@ -2,11 +2,14 @@
 """Exceptions in a forward, threads, several models."""
 
 import threading
+import weakref
 
 import pytest
 import torch
+from torch import nn
 
 import hoist.torch as ht
+from hoist.torch import native
 from models import Block, Listed, Stack, ids
 
 
@@ -94,3 +97,20 @@ def test_threads_offload_models_of_one_layout_at_once(offload):
     for thread in threads:
         thread.join(60)
     assert right == [True] * 4 and len({ht.manager(model).key for model in models}) == 4
+
+
+def test_python_that_runs_where_a_model_ends(offload):
+    """A tensor of the model's goes with it, and whoever hears of that may ask for another model."""
+    asked = []
+
+    class Told(nn.Linear):
+        def forward(self, x):
+            weakref.finalize(self.weight, lambda: asked.append(native.awaits_backward(key)))
+            return super().forward(x)
+
+    model, other = (offload(Listed(Told(8, 8), Told(8, 8))) for _ in range(2))
+    key = ht.manager(other).key
+    model(torch.ones(2, 8))
+    assert not asked
+    ht.manager(model).release()
+    assert asked == [False, False]

@@ -290,9 +290,12 @@ void open_model(std::int64_t key, std::shared_ptr<Model> model) {
   models()[key] = std::move(model);
 }
 
+// The model ends outside of the lock: Python may run where its tensors end, and ask for any model.
 void close_model(std::int64_t key) noexcept {
-  const std::unique_lock lock(models_mutex);
-  models().erase(key);
+  const auto gone = [&] {
+    const std::unique_lock lock(models_mutex);
+    return models().extract(key);
+  }();
 }
 
 std::shared_ptr<Model> find_model(std::int64_t key) {

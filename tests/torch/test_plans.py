@@ -33,6 +33,8 @@ def test_a_request_waits_for_steps_first(offload, compiled):
     manager = serving(model, call)
     want, before = call(ids()), manager.query().replans
     assert manager.request_replan(warm=1, measure=2) == 4
+    with pytest.raises(ValueError, match=r"warm=-1, measure=2"):
+        manager.request_replan(warm=-1, measure=2)
     seen = []
     for _ in range(4):
         status = manager.replan_status

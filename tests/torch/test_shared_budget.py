@@ -96,6 +96,19 @@ def test_both_in_one_step_of_one_plan(pairs):
     assert query().last_step_h2d_bytes > 0
 
 
+def test_a_step_by_hand_plans_both_without_gradients(pairs):
+    plain, models, _ = pairs()
+    manager = ht.manager(models[0])
+    with torch.no_grad():
+        want = plain[1](plain[0](X))
+        for _ in range(manager.steps_before_serving + 4):
+            with manager.step():
+                assert torch.equal(models[1](models[0](X)), want)
+    now = manager.query()
+    assert now.phase == hoist.Phase.SERVING and now.mispredictions == now.demand_loads == 0
+    assert now.last_step_h2d_bytes > 0
+
+
 def test_one_within_the_others_forward(pairs):
     plain, models, _ = pairs()
     for pair in (plain, models):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which modules are units: automatic ones, patterns, exclusions."""
 
+import re
+
 import pytest
 from torch import nn
 
@@ -17,6 +19,7 @@ def test_lists_are_taken_apart(offload):
     assert names(model) == ["embed", *(f"blocks.{i}" for i in range(6)), "head"]
     assert ht.manager(model).offload_units() == [model.embed, *model.blocks, model.head]
     assert ht.manager(model).resident_units() == [model]  # scale
+    assert re.fullmatch(rf"<hoist.torch: {type(model).__name__}, \d+ units, discovery within \d+ bytes>", repr(ht.manager(model)))
 
 
 def test_a_single_module_is_a_unit(offload):

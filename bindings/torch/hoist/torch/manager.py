@@ -56,6 +56,13 @@ class ModelManager:
 
     # --- what users ask ---
 
+    def __repr__(self) -> str:
+        of = f"<hoist.torch: {type(self.model).__name__}, {len(self.units)} units"
+        if self.released:
+            return f"{of}, released>"
+        now = self.native.query()
+        return f"{of}, {now.phase.name.lower()} within {now.budget_bytes} bytes>"
+
     def offload_units(self) -> list:
         """The modules whose weights stream, for users who compile by themselves; the names of manual units."""
         return [unit.module if unit.module is not None else unit.name for unit in self.units]

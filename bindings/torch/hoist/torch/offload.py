@@ -26,7 +26,7 @@ LOWERING = 2  # grows when graphs made by an older hoist.torch would be wrong
 def _refuse(model: nn.Module) -> None:
     where = "hoist.torch.offload: "
     if not isinstance(model, nn.Module):
-        raise TypeError(f"{where}a {type(model).__name__} is no torch.nn.Module (give the model)")
+        raise TypeError(f"{where}{type(model).__name__} is no torch.nn.Module (give the model)")
     if compat.is_compiled(model):
         raise ValueError(where + "the model has been compiled already (offload first, then compile: "
                                  "model = offload(model); model = torch.compile(model), or offload(model, compile=True))")

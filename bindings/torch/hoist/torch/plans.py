@@ -29,7 +29,7 @@ def save_plan(model, path) -> None:
     whole.settle()
     if whole.phase != hoist.Phase.SERVING:
         left = whole.steps_before_serving + 1
-        raise RuntimeError(f"hoist.torch.save_plan: the model is {whole.phase.name.lower()} and serves no plan of measured times "
+        raise RuntimeError(f"hoist.torch.save_plan: the model's phase is {whole.phase.name.lower()}: it serves no plan of measured times "
                            + ("(resume it first)" if whole.phase == hoist.Phase.SUSPENDED else f"(run {left} more steps first)"))
     text = json.dumps({"fingerprint": _fingerprint(whole), "problem": json.loads(whole.native.problem().json()),
                        "plan": json.loads(whole.native.plan().json())})

@@ -44,6 +44,8 @@ class Replan:
         return self._saved is not None
 
     def request(self, warm: int, measure: int) -> int:
+        if warm < 0 or measure < 0:
+            raise ValueError(f"hoist.torch: request_replan(warm={warm}, measure={measure}) (give numbers of steps, 0 or more)")
         self._manager.settle()
         status = self._manager.native.replan_query()
         if not status.can_request or warm + measure == 0:

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -45,6 +46,7 @@ std::string one_line(const std::string& text) {
 }
 
 std::string read_file(const std::string& path) {
+  if (std::filesystem::is_directory(path)) throw BadInput(path + " is a folder; name the file in it");
   std::ifstream file(path, std::ios::binary);
   if (!file) throw BadInput("cannot open " + path + ": " + std::strerror(errno));
   std::string contents{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

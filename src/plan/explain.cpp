@@ -119,10 +119,19 @@ class Explainer {
       const auto& uses = problem_.items[index].uses;
       if (std::any_of(uses.begin(), uses.end(), [&](const Use& use) { return use.unit == unit; })) break;
       if (fullest == units || bytes_[unit] > bytes_[fullest]) fullest = unit;
+      if (comes_back_after(index, unit)) break;  // what is held from there on has the item in it
     }
     if (fullest == units) return "";
     const std::int64_t with = bytes_[fullest] + static_cast<std::int64_t>(size_of(problem_, index));
-    return text(" to make room: unit ", fullest, " would hold ", with, " of ", arena_of(problem_), " bytes with it");
+    const bool fits = with <= static_cast<std::int64_t>(arena_of(problem_));
+    return text(fits ? " to free its place, by bytes it could stay: unit " : " to make room: unit ", fullest,
+                " would hold ", with, " of ", arena_of(problem_), " bytes with it");
+  }
+
+  [[nodiscard]] bool comes_back_after(std::uint32_t index, std::size_t unit) const {
+    return std::any_of(ops_[index].begin(), ops_[index].end(), [&](const Op& op) {
+      return op.kind == OpKind::load && op.after == static_cast<std::int32_t>(unit);
+    });
   }
 
   const Problem& problem_;

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <ctime>
 #include <functional>
+#include <map>
+#include <regex>
 
 #include "../../bench/plan/problems.hpp"
 #include "base/error.hpp"
@@ -18,7 +20,10 @@ namespace hoist::plan {
 namespace {
 
 using testing::AllOf;
+using testing::ElementsAre;
+using testing::Gt;
 using testing::HasSubstr;
+using testing::Pair;
 
 bool all() { return std::getenv("HOIST_TEST_ALL") != nullptr; }
 
@@ -249,6 +254,20 @@ TEST(Explain, HasALineForEveryItem) {
   EXPECT_EQ(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')), problem.items.size());
   for (const Item& item : problem.items) EXPECT_THAT(text, HasSubstr(item.name + ": "));
   EXPECT_THAT(text, HasSubstr("to make room: unit"));
+}
+
+// A reason that speaks of room names more bytes than there are, and one that speaks of places no more than that.
+TEST(Explain, TheBytesOfAReasonBearItOut) {
+  const std::regex reason(" to (make room|free its place)[^;]* would hold ([0-9]+) of ([0-9]+) bytes");
+  std::map<std::string, int> seen;
+  for (const Problem& problem : {problems::training(4, 0.4, 1), problems::stack(12, 0.6, 2)}) {
+    const std::string text = explain(problem, solve(problem));
+    for (std::sregex_iterator at(text.begin(), text.end(), reason), end; at != end; ++at) {
+      ++seen[(*at)[1]];
+      EXPECT_EQ(std::stoll((*at)[2]) > std::stoll((*at)[3]), (*at)[1] == "make room") << at->str();
+    }
+  }
+  EXPECT_THAT(seen, ElementsAre(Pair("free its place", Gt(0)), Pair("make room", Gt(0))));
 }
 
 TEST(Agree, RanksPlanTheSameOrAreNamed) {

@@ -85,6 +85,7 @@ def test_a_plan_that_breaks_the_rules_is_refused(program, problem_file, tmp_path
 def test_bad_files(program, problem_file, tmp_path):
     out = tmp_path / "plan.json"
     program("plan", tmp_path / "none.json", "--out", out).refused(2, "none.json")
+    program("plan", tmp_path, "--out", out).refused(2, f"{tmp_path} is a folder")
     (tmp_path / "bad.json").write_text("{")
     program("plan", tmp_path / "bad.json", "--out", out).refused(2)
     program("plan", problem_file, "--out", tmp_path / "no" / "plan.json").refused(2, "no/plan.json")

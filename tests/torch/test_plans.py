@@ -216,6 +216,15 @@ def test_a_file_that_holds_no_plan_leaves_the_model_plain(tmp_path, text):
     assert ht.manager(model) is None and type(model) is Stack
 
 
+def test_a_manager_after_release_says_so(offload):
+    model = offload(Stack())
+    manager = ht.manager(model)
+    manager.release()
+    assert "released" in repr(manager)
+    with pytest.raises(RuntimeError, match="the model has been released"):
+        manager.request_replan()
+
+
 def test_what_is_no_model_and_no_device():
     with pytest.raises(TypeError, match="int is no torch.nn.Module"):
         ht.offload(3)

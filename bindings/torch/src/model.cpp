@@ -302,8 +302,10 @@ std::shared_ptr<Model> find_model(std::int64_t key) {
   const std::shared_lock lock(models_mutex);
   const auto found = models().find(key);
   if (found != models().end()) return found->second;
-  throw std::runtime_error("hoist.torch: no offloaded model with key " + std::to_string(key) +
-                           " (it was released, or the graph was compiled for another one: compile again)");
+  throw std::runtime_error(
+      "hoist.torch: the model has been released, or the graph is another one's "
+      "(offload it, and compile again); its key was " +
+      std::to_string(key));
 }
 
 }  // namespace hoist_torch

@@ -269,7 +269,7 @@ def _manager(key: int):
     try:
         return _managers[key]
     except KeyError:
-        raise RuntimeError(f"hoist.torch: no offloaded model with key {key} (it was released: compile again)") from None
+        raise RuntimeError(f"hoist.torch: the model has been released (offload it, and compile again); its key was {key}") from None
 
 
 def backward_offset(key: int) -> int:

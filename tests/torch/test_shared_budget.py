@@ -109,6 +109,18 @@ def test_a_step_by_hand_plans_both_without_gradients(pairs):
     assert now.last_step_h2d_bytes > 0
 
 
+def test_a_step_by_hand_plans_both_with_their_backwards(pairs):
+    plain, models, _ = pairs()
+    manager = ht.manager(models[0])
+    want = [gradients(model(X).sum(), model) for model in plain]
+    for _ in range(manager.steps_before_serving + 4):
+        with manager.step():
+            assert same([gradients(model(X).sum(), model) for model in models], want)
+    manager.settle()
+    now = manager.query()
+    assert now.phase == hoist.Phase.SERVING and now.mispredictions == now.demand_loads == 0
+
+
 def test_one_within_the_others_forward(pairs):
     plain, models, _ = pairs()
     for pair in (plain, models):

@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import nn
 
+import hoist
 import hoist.torch as ht
 from hoist.torch import native
 from models import Block, Listed, Stack, ids
@@ -114,3 +115,33 @@ def test_python_that_runs_where_a_model_ends(offload):
     assert not asked
     ht.manager(model).release()
     assert asked == [False, False]
+
+
+def test_another_thread_inside_the_budget_refuses_no_step(offload):
+    """One that asks all the time how it stands, and gives reserved bytes back."""
+    model, failures, stop = offload(Stack(), "128KiB"), [], threading.Event()
+    budget = ht.manager(model).budget
+    budget.reserve(1000)
+    before = budget.query().reserved_bytes
+
+    def run():
+        with torch.no_grad():
+            while not stop.is_set():
+                try:
+                    model(ids())
+                except Exception as error:
+                    failures.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    for _ in range(100):
+        for _ in range(10):
+            try:
+                budget.query()
+            except hoist.errors.BusyError:
+                pass
+        budget.release(10)
+    stop.set()
+    thread.join()
+    assert not failures, failures[0]
+    assert budget.query().reserved_bytes == before - 1000

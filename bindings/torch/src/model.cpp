@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model.hpp"
 
+#include <chrono>
 #include <shared_mutex>
 #include <stdexcept>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 
@@ -18,6 +20,21 @@ std::uint64_t bucket_of(const Tensor& tensor) {
     bucket = (bucket ^ size) * 1099511628211U;
   }
   return bucket | 1U;
+}
+
+constexpr auto patience = std::chrono::seconds(10);
+
+// Whoever has the turn may meet another thread inside the budget all the same, for a while: one that asks how it
+// stands, that drops a model or gives bytes back. A call that was refused for that has changed nothing.
+template <typename Call>
+hoist_status_t insist(Call&& call) {
+  hoist_status_t status = call();
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (status == HOIST_ERROR_BUSY && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    status = call();
+  }
+  return status;
 }
 
 }  // namespace
@@ -75,7 +92,7 @@ void Model::end_left(Left left) {
 }
 
 void Model::finish() {
-  hoist::check(hoist_step_end(manager_, streams_.current()));
+  hoist::check(insist([&] { return hoist_step_end(manager_, streams_.current()); }));
   for (Model* member : turn_->left_members()) member->count_for_wake();
 }
 
@@ -85,7 +102,7 @@ void Model::settle() {
 }
 
 hoist_status_t Model::abort_step() {
-  const hoist_status_t status = hoist_step_abort(manager_, streams_.current());
+  const hoist_status_t status = insist([&] { return hoist_step_abort(manager_, streams_.current()); });
   turn_->set_opener(nullptr);
   for (Unit& unit : units_) unit.strays_open = 0;
   return status;
@@ -120,7 +137,7 @@ Tensor Model::step_begin(const Tensor& anchor) {
 void Model::begin(const Tensor* anchor) {
   try {
     if (watches_buckets_ && anchor != nullptr) see_bucket(*anchor);
-    hoist::check(hoist_step_begin(manager_, streams_.current()));
+    hoist::check(insist([&] { return hoist_step_begin(manager_, streams_.current()); }));
   } catch (...) {
     turn_->leave();
     throw;
@@ -151,7 +168,7 @@ std::vector<Tensor> Model::fetch(hoist_unit_t index) {
   if (turn_->opener() != nullptr) return stray(unit);
   hoist_stream_t* stream = streams_.current();
   hoist_unit_view_t view = HOIST_UNIT_VIEW_INIT;
-  hoist::check(hoist_unit_begin(manager_, index, stream, &view));
+  hoist::check(insist([&] { return hoist_unit_begin(manager_, index, stream, &view); }));
   turn_->set_opener(this);
   streams_.before_compute(stream);
   std::vector<Tensor> tensors;
@@ -176,7 +193,7 @@ std::vector<Tensor> Model::stray(Unit& unit) {
 
 Tensor Model::copy_of(Given& given) {
   hoist_tensor_info_t info = HOIST_TENSOR_INFO_INIT;
-  hoist::check(hoist_tensor_query(manager_, given.tensor, &info));
+  hoist::check(insist([&] { return hoist_tensor_query(manager_, given.tensor, &info); }));
   auto* host = const_cast<void*>(info.host);
   if (streams_.on_host()) return over(host, given.leaf, place_, nullptr);
   auto bytes =
@@ -192,7 +209,7 @@ Tensor Model::unit_end(hoist_unit_t index) {
     --unit.strays_open;
     return token();
   }
-  hoist::check(hoist_unit_end(manager_, index, streams_.current()));
+  hoist::check(insist([&] { return hoist_unit_end(manager_, index, streams_.current()); }));
   turn_->set_opener(nullptr);
   return token();
 }
@@ -204,7 +221,7 @@ Tensor Model::step_end() {
 
 void Model::end() {
   try {
-    hoist::check(hoist_step_end(manager_, streams_.current()));
+    hoist::check(insist([&] { return hoist_step_end(manager_, streams_.current()); }));
   } catch (...) {
     static_cast<void>(abort_step() == HOIST_OK);
     turn_->leave();

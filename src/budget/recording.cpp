@@ -42,8 +42,7 @@ void Budget::observe() {
   if (wanted == residency.copies().on()) return;
   if (!wanted) return residency.copies().stop();
   if (epoch_ == nullptr) start_epoch();
-  const std::size_t ring = std::min(residency.lane(LaneId::h2d).capacity(), residency.lane(LaneId::d2h).capacity()) / 2;
-  residency.copies().start(&measure_, epoch_, ring);
+  residency.copies().start(&measure_, epoch_, residency.lane(LaneId::h2d), residency.lane(LaneId::d2h));
 }
 
 // All that was submitted.

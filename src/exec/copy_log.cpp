@@ -5,19 +5,37 @@
 
 namespace hoist {
 
-void CopyLog::start(CopySink* sink, void* epoch, std::size_t capacity) {
+void CopyLog::start(CopySink* sink, void* epoch, const Lane& h2d, const Lane& d2h) {
   try {
-    for (Ring& ring : rings_) {
-      ring.entries.resize(capacity);
-      for (Entry& entry : ring.entries) entry.begin = device_->event_create();
-      ring.head = ring.tail = 0;
-    }
+    for (Ring& ring : rings_) ring.head = ring.tail = 0;
+    reserve(h2d, d2h);
   } catch (...) {
     stop();
     throw;
   }
   epoch_ = epoch;
   sink_ = sink;
+}
+
+void CopyLog::reserve(const Lane& h2d, const Lane& d2h) {
+  grow(rings_[0], h2d.capacity() / 2);
+  grow(rings_[1], d2h.capacity() / 2);
+}
+
+void CopyLog::grow(Ring& ring, std::size_t capacity) {
+  if (capacity <= ring.entries.size()) return;
+  std::vector<Entry> more(capacity - ring.entries.size());
+  try {
+    ring.entries.reserve(capacity);
+    for (Entry& entry : more) entry.begin = device_->event_create();
+  } catch (...) {
+    for (const Entry& entry : more) {
+      if (entry.begin != nullptr) device_->event_destroy(entry.begin);
+    }
+    throw;
+  }
+  ring.entries.insert(ring.entries.end(), more.begin(), more.end());
+  ring.head = ring.tail = 0;
 }
 
 void CopyLog::stop() noexcept {

@@ -28,7 +28,11 @@ class CopyLog {
   CopyLog& operator=(const CopyLog&) = delete;
 
   // Times count from `epoch`, an event that has been recorded. Both outlive the log's recording.
-  void start(CopySink* sink, void* epoch, std::size_t capacity);
+  // A lane's ring has half of the lane's marks, so that none is taken again before its copy has been handed over.
+  void start(CopySink* sink, void* epoch, const Lane& h2d, const Lane& d2h);
+  // Lanes have grown; all has been handed over. Where a ring is full the host waits for a copy, and the units that it
+  // is late for would seem slow. On failure nothing has changed.
+  void reserve(const Lane& h2d, const Lane& d2h);
   void stop() noexcept;
   [[nodiscard]] bool on() const noexcept { return sink_ != nullptr; }
   [[nodiscard]] double since_epoch_us(void* event) { return device_->event_elapsed_us(epoch_, event); }
@@ -52,6 +56,7 @@ class CopyLog {
     std::size_t head = 0;  // next to be written
     std::size_t tail = 0;  // oldest not handed over
   };
+  void grow(Ring& ring, std::size_t capacity);
   Ring& ring(const Lane& lane) { return rings_[lane.id() == LaneId::h2d ? 0 : 1]; }
 
   std::shared_ptr<Device> device_;

@@ -15,8 +15,8 @@ constexpr std::size_t copy_ring_limit = 4096;
 void Executor::reserve(const Program& program) {
   const std::size_t steps = options_.run_ahead_steps + 2;
   const std::size_t units = program.positions.size() * steps + 16;
-  const std::size_t loads = std::min(program.loads * steps + 64, copy_ring_limit);
-  const std::size_t stores = std::min(program.stores * steps + 64, copy_ring_limit);
+  const std::size_t loads = std::min(program.loads * steps * 2 + 64, copy_ring_limit);
+  const std::size_t stores = std::min(program.stores * steps * 2 + 64, copy_ring_limit);
   Lane& compute = residency_.lane(LaneId::compute);
   Lane& h2d = residency_.lane(LaneId::h2d);
   Lane& d2h = residency_.lane(LaneId::d2h);
@@ -28,6 +28,7 @@ void Executor::reserve(const Program& program) {
   compute.reserve(units);
   h2d.reserve(loads);
   d2h.reserve(stores);
+  if (residency_.copies().on()) residency_.copies().reserve(h2d, d2h);
 }
 
 // With fixed places: in memory of its own, before and after.

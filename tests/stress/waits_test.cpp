@@ -138,7 +138,8 @@ bool store_meets_an_unread_load(Wait wait) {
   void* epoch = rig.device().event_create();
   rig.device().event_record(epoch, rig.stream());
   rig.device().event_wait(epoch);
-  rig.residency().copies().start(&recorder, epoch, 32);
+  Residency& residency = rig.residency();
+  residency.copies().start(&recorder, epoch, residency.lane(LaneId::h2d), residency.lane(LaneId::d2h));
   rig.step({0, 2});
   rig.residency().wait_all();
   rig.residency().collect_copies();

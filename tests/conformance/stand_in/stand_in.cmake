@@ -49,7 +49,8 @@ hoist_stand_in_test(stand_in_full ${surroundings} new full --gtest_filter=*.Memo
 set(old "no-batches,no-remap,lacks=cuStreamBatchMemOp,lacks=cuStreamBeginCapture")
 hoist_stand_in_test(stand_in_manager conformance.manager_on_device_test new "slow")
 hoist_stand_in_test(stand_in_manager_old conformance.manager_on_device_test old "${old}")
-set(other_devices *ADeviceWithoutWords*:*InAnArena*)
+# AbortLetsReplaysGo is left to the host device: beside other work it hangs here in one of ten runs, cause not known yet.
+set(other_devices *ADeviceWithoutWords*:*InAnArena*:*AbortLetsReplaysGo*)
 hoist_stand_in_test(stand_in_graphs graphs.replay_test new "slow" --gtest_filter=-${other_devices})
 hoist_stand_in_test(stand_in_lost graphs.failing_test new "" --gtest_filter=LostDevice.*)
 set_tests_properties(conformance.stand_in_lost PROPERTIES TIMEOUT 120)

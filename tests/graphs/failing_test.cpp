@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,34 +20,6 @@ namespace hoist::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-// What is logged as an error meanwhile.
-class Errors {
- public:
-  Errors() {
-    EXPECT_OK(hoist_log_set(
-        HOIST_LOG_ERROR,
-        [](void* self, hoist_log_level_t, const char* message) { static_cast<Errors*>(self)->note(message); }, this));
-  }
-  ~Errors() { EXPECT_OK(hoist_log_set(HOIST_LOG_WARNING, nullptr, nullptr)); }
-  Errors(const Errors&) = delete;
-  Errors& operator=(const Errors&) = delete;
-
-  [[nodiscard]] std::string all() const {
-    std::lock_guard lock(mutex_);
-    return all_;
-  }
-  [[nodiscard]] bool name(const char* what) const { return all().find(what) != std::string::npos; }
-
- private:
-  void note(const char* message) {
-    std::lock_guard lock(mutex_);
-    all_ += message;
-    all_ += "\n";
-  }
-  mutable std::mutex mutex_;
-  std::string all_;
-};
 
 bool names(const char* what) { return last_error().find(what) != std::string::npos; }
 
@@ -98,7 +69,7 @@ class FailingWork : public testing::TestWithParam<const char*> {
 
   // Whether anything failed.
   static bool fails(int nth) {
-    const Errors errors;
+    const Logged errors(HOIST_LOG_ERROR);
     bool failed = false;
     {
       Rig rig("mode=threaded", GetParam(), "50%");
@@ -145,7 +116,7 @@ class Failing : public testing::Test {
 
 // Bytes that the device refuses for good: calls that would wait for the replay say so, destroy lets it go.
 TEST_F(Failing, RefusalsForGoodEndEveryWait) {
-  const Errors errors;
+  const Logged errors(HOIST_LOG_ERROR);
   {
     Rig rig("mode=threaded", "slots", "50%");
     rig.warm_up();
@@ -200,7 +171,7 @@ class LostDevice : public testing::Test {
 
   // Whether it was met.
   bool breaks(int nth, bool all, bool waits) const {
-    const Errors errors;
+    const Logged errors(HOIST_LOG_ERROR);
     bool met = false;
     {
       Rig rig("", "slots", "50%");

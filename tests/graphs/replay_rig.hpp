@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -25,6 +26,34 @@ inline std::string last_error() {
 
 #define OK(call) ASSERT_EQ(HOIST_OK, call) << last_error()
 #define EXPECT_OK(call) EXPECT_EQ(HOIST_OK, call) << last_error()
+
+// What is logged meanwhile, at that level or above it.
+class Logged {
+ public:
+  explicit Logged(hoist_log_level_t level) {
+    EXPECT_OK(hoist_log_set(
+        level, [](void* self, hoist_log_level_t, const char* message) { static_cast<Logged*>(self)->note(message); },
+        this));
+  }
+  ~Logged() { EXPECT_OK(hoist_log_set(HOIST_LOG_WARNING, nullptr, nullptr)); }
+  Logged(const Logged&) = delete;
+  Logged& operator=(const Logged&) = delete;
+
+  [[nodiscard]] std::string all() const {
+    std::lock_guard lock(mutex_);
+    return all_;
+  }
+  [[nodiscard]] bool name(const char* what) const { return all().find(what) != std::string::npos; }
+
+ private:
+  void note(const char* message) {
+    std::lock_guard lock(mutex_);
+    all_ += message;
+    all_ += "\n";
+  }
+  mutable std::mutex mutex_;
+  std::string all_;
+};
 
 constexpr std::uint64_t page = 4096;
 constexpr std::uint64_t never = ~std::uint64_t{0};

@@ -26,17 +26,15 @@ plan::ItemClass core_class(hoist_tensor_class_t tensor_class) {
        "give weight, state or activation");
 }
 
-std::string name_of(const char* name) {
-  std::string text_of = &required(name, "name");
+std::string_view name_of(const char* name) {
+  const std::string_view text_of = &required(name, "name");
   if (text_of.empty()) fail(HOIST_ERROR_INVALID_ARGUMENT, "name is empty", "give a name that is unique in the manager");
   return text_of;
 }
 
 void find(const Manager& manager, const char* name, hoist_tensor_t* out_tensor) {
   required(out_tensor, "out_tensor");
-  const std::string_view wanted = &required(name, "name");
-  if (wanted.empty()) static_cast<void>(name_of(name));
-  *out_tensor = manager.find_tensor(wanted);
+  *out_tensor = manager.find_tensor(name_of(name));
 }
 
 TensorSpec tensor_spec(const hoist_tensor_desc_t* given) {
@@ -108,7 +106,7 @@ hoist_status_t hoist_manager_add_unit(hoist_manager_t* manager, const char* name
   return guarded("hoist_manager_add_unit", [&] {
     const HeldManager held(manager);
     required(out_unit, "out_unit");
-    *out_unit = held->add_unit(name_of(name));
+    *out_unit = held->add_unit(std::string(name_of(name)));
   });
 }
 
@@ -131,7 +129,8 @@ hoist_status_t hoist_manager_add_use(hoist_manager_t* manager, hoist_unit_t unit
 }
 
 hoist_status_t hoist_manager_add_alias(hoist_manager_t* manager, const char* name, hoist_tensor_t tensor) noexcept {
-  return guarded("hoist_manager_add_alias", [&] { HeldManager(manager)->add_alias(name_of(name), tensor); });
+  return guarded("hoist_manager_add_alias",
+                 [&] { HeldManager(manager)->add_alias(std::string(name_of(name)), tensor); });
 }
 
 hoist_status_t hoist_manager_get_tensor(const hoist_manager_t* manager, const char* name,

@@ -25,6 +25,13 @@ hoist_status_t hoist_manager_get_plan(hoist_manager_t* manager, hoist_plan_t** o
   });
 }
 
+hoist_status_t hoist_replan_prepare(hoist_manager_t* manager, std::uint32_t steps) noexcept {
+  return guarded("hoist_replan_prepare", [&] {
+    const HeldManager held(manager);
+    held.budget().prepare_replan(steps);
+  });
+}
+
 hoist_status_t hoist_replan_request(hoist_manager_t* manager, const hoist_problem_t* problem,
                                     const hoist_plan_t* plan) noexcept {
   return guarded("hoist_replan_request", [&] {

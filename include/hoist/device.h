@@ -195,8 +195,7 @@ HOIST_API void hoist_stream_destroy(hoist_stream_t* stream) HOIST_NOEXCEPT;
 /**
  * @brief Waits on the calling thread until all work submitted to the stream has run.
  * @return HOIST_OK; HOIST_ERROR_DEVICE with the failure of that work, or of copies that a replay on the stream needed
- *         (once); HOIST_ERROR_ORDER where a virtual clock can
- *         never get there.
+ *         (once); HOIST_ERROR_ORDER where a virtual clock can never get there.
  * @threadsafe @blocking @since 0.1
  */
 HOIST_API HOIST_NODISCARD hoist_status_t hoist_stream_wait(hoist_stream_t* stream) HOIST_NOEXCEPT;

@@ -170,6 +170,17 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_manager_get_plan(hoist_manager_t*
                                                                 hoist_plan_t** out_plan) HOIST_NOEXCEPT;
 
 /**
+ * @brief Times the units of each of the next steps, so that a plan asked for after them is made of new times.
+ *
+ * A plan is made of the last eight times of each unit. While serving one step in eight is timed by itself, and each of
+ * eight where the plan or the times of units are new.
+ * @param steps Steps, replays apart; 0: 8.
+ * @return HOIST_OK; HOIST_ERROR_INVALID_STATE before the commit or within a step; HOIST_ERROR_BUSY.
+ * @externsync @nonblocking @since 0.1
+ */
+HOIST_API HOIST_NODISCARD hoist_status_t hoist_replan_prepare(hoist_manager_t* manager, uint32_t steps) HOIST_NOEXCEPT;
+
+/**
  * @brief Asks for another plan of the manager's whole budget; the next step's begin swaps it in, whole or not at all.
  *
  * With NULL and NULL the manager plans anew from what it has measured since. With a problem and a plan of the

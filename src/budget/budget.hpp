@@ -114,6 +114,8 @@ class Budget {
 
   [[nodiscard]] std::shared_ptr<const plan::Problem> problem() const;
   [[nodiscard]] std::shared_ptr<const plan::Plan> plan() const;
+  // Each of the next steps is timed; 0: as many as medians are of. See hoist_replan_prepare.
+  void prepare_replan(std::uint32_t steps);
   // Null and null: plan anew from what was measured. See hoist_replan_request.
   void request_replan(const plan::Problem* problem, const plan::Plan* plan);
   [[nodiscard]] ReplanState replan_state() const noexcept { return replan_state_; }

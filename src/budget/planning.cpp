@@ -276,6 +276,12 @@ bool Budget::can_replan() const noexcept {
          (next == Phase::profiling || next == Phase::serving);
 }
 
+void Budget::prepare_replan(std::uint32_t steps) {
+  require_between_steps("a replan is prepared");
+  if (!executor_) fail(HOIST_ERROR_INVALID_STATE, "a replan is prepared before the commit", "commit first");
+  executor_->time_next(steps == 0 ? Sampling::whole : steps);
+}
+
 void Budget::request_replan(const plan::Problem* problem, const plan::Plan* plan) {
   require_between_steps("a replan is requested");
   if (!can_replan()) {

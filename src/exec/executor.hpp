@@ -43,7 +43,7 @@ class Executor {
   [[nodiscard]] UnitClock& unit_clock() noexcept { return unit_clock_; }
   // Units are timed in each step; else where something is new, and in one step of several.
   void time_all(bool on) noexcept { sampling_.all(on); }
-  void time_anew() noexcept { sampling_.restart(); }
+  void time_next(std::uint32_t steps = Sampling::whole) noexcept { sampling_.next_steps(steps); }
   [[nodiscard]] double last_step_us() { return step_clock_.last_us(); }
   // The units of the present or last step, in the order in which they began.
   [[nodiscard]] const std::vector<std::uint32_t>& sequence() const noexcept { return sequence_; }

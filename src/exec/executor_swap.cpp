@@ -92,7 +92,7 @@ void Executor::adopt(std::shared_ptr<const Program> program) {
   }
   step_clock_.interrupt();
   unit_clock_.interrupt();
-  sampling_.restart();
+  time_next();
   reconcile(Reason::initial);
 }
 

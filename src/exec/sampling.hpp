@@ -3,6 +3,7 @@
 // which loads nothing has the host do.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace hoist {
@@ -15,8 +16,8 @@ class Sampling {
 
   // Each step until called again with false.
   void all(bool on) noexcept { all_ = on; }
-  // Another plan, or other times than before: what follows is new.
-  void restart() noexcept { left_ = whole; }
+  // What follows is new, by another plan or other times than before, or is asked for.
+  void next_steps(std::uint32_t steps) noexcept { left_ = std::max(left_, steps); }
   // Whether the step that begins is timed.
   [[nodiscard]] bool next() noexcept {
     ++count_;

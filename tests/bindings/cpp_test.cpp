@@ -174,6 +174,7 @@ TEST_F(HoistHpp, PlansOfAManagerAreThoseOfTheirProblem) {
   EXPECT_EQ(again.json(), plan.json());
   EXPECT_GE(plan.simulate(problem).step_us, problem.bound().step_us * (1 - 1e-9));
   EXPECT_NE(plan.explain(problem).find("w1"), std::string::npos);
+  hoist::replan_prepare(manager_);
   hoist::replan(manager_, problem, again);
   EXPECT_EQ(hoist::replan_query(manager_).state, HOIST_REPLAN_PENDING);
 }

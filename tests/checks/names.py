@@ -11,7 +11,7 @@ NOUNS = {"budget", "budget_options", "capture", "checkpoint", "device", "event",
          "effect", "engine", "frame", "graph", "group", "override", "pool", "scope", "sequence", "state", "token",
          "window", "gather"}
 VERBS = {"abort", "add", "alias", "begin", "bind", "check", "close", "commit", "create", "destroy", "drain", "end",
-         "explain", "export", "get", "import", "init", "launch", "load", "open", "poll", "pop", "publish", "push",
+         "explain", "export", "get", "import", "init", "launch", "load", "open", "poll", "pop", "prepare", "publish", "push",
          "query", "read", "record", "register", "release", "request", "reserve", "resume", "retain", "set", "simulate", "solve",
          "submit", "suspend", "unbind", "update", "wait", "wrap"}
 # Questions about the library or a whole kind, without an object to act on. The list is closed.

@@ -38,6 +38,11 @@ struct ReplanStatus {
   std::string reason;
 };
 
+void replan_prepare(Manager& self, std::uint32_t steps) {
+  const auto state = self.state();
+  without_gil([&] { hoist::replan_prepare(state->manager, steps); });
+}
+
 ReplanStatus replan_query(Manager& self) {
   const auto state = self.state();
   const hoist_replan_status_t status = hoist::replan_query(state->manager);
@@ -115,6 +120,11 @@ void bind_plan(py::module_& module) {
       manager, "plan", [](Manager& self) { return hoist::Plan(self.state()->manager); },
       "The plan that the manager serves, for problem(). InvalidStateError before the first one.");
   add_method(manager, "replan_query", replan_query, "How replans stand; changes nothing.");
+  py::setattr(
+      manager, "replan_prepare",
+      py::cpp_function(replan_prepare, py::name("replan_prepare"), py::is_method(manager), py::arg("steps") = 0,
+                       "Times the units of each of the next steps, for a plan that is asked for after them; 0: 8.\n"
+                       "While serving one step in eight is timed by itself. InvalidStateError within a step."));
   py::setattr(manager, "replan",
               py::cpp_function(replan, py::name("replan"), py::is_method(manager), py::arg("problem") = py::none(),
                                py::arg("plan") = py::none(),

@@ -63,6 +63,8 @@ def test_a_manager_takes_the_plan_that_it_gave(ring):
     assert ring.manager.replan_query().state == hoist.ReplanState.PENDING
     ring.step()
     assert ring.manager.replan_query().state == hoist.ReplanState.APPLIED
+    ring.manager.replan_prepare(2)
+    ring.step()
     ring.manager.replan()
     ring.step()
 

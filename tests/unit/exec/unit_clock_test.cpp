@@ -24,7 +24,8 @@ TEST(SamplingTest, OneStepInEightOnceAllIsKnown) {
   EXPECT_EQ(timed_of(sampling, 20), 20) << "until told otherwise";
   sampling.all(false);
   EXPECT_EQ(timed_of(sampling, 80), 10);
-  sampling.restart();
+  sampling.next_steps(Sampling::whole);
+  sampling.next_steps(3);  // which are among them
   EXPECT_EQ(timed_of(sampling, 8), 8) << "what is new";
   EXPECT_EQ(timed_of(sampling, 80), 10);
   sampling.all(true);

@@ -74,6 +74,10 @@ class Plan : public detail::Handle<hoist_plan_t, hoist_plan_destroy> {
   }
 };
 
+// Times the units of each of the next steps, for a plan that is asked for after them; 0: 8.
+inline void replan_prepare(Manager& manager, std::uint32_t steps = 0) {
+  check(hoist_replan_prepare(manager.get(), steps));
+}
 // The next step's begin swaps: a plan made anew from what was measured, or the caller's.
 inline void replan(Manager& manager) { check(hoist_replan_request(manager.get(), nullptr, nullptr)); }
 inline void replan(Manager& manager, const Problem& problem, const Plan& plan) {

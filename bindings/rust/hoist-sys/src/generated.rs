@@ -1470,6 +1470,12 @@ extern "C" {
     ) -> hoist_status_t;
 }
 extern "C" {
+    pub fn hoist_replan_prepare(
+        manager: *mut hoist_manager_t,
+        steps: u32,
+    ) -> hoist_status_t;
+}
+extern "C" {
     pub fn hoist_replan_request(
         manager: *mut hoist_manager_t,
         problem: *const hoist_problem_t,

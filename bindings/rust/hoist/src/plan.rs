@@ -137,6 +137,12 @@ impl Manager {
         Plan::make(|out| unsafe { sys::hoist_manager_get_plan(self.as_ptr(), out) })
     }
 
+    /// Times the units of each of the next steps, for a plan that is asked for after them; 0: 8.
+    pub fn replan_prepare(&mut self, steps: u32) -> Result<()> {
+        // SAFETY: the handle is live.
+        check(unsafe { sys::hoist_replan_prepare(self.as_ptr(), steps) })
+    }
+
     /// Asks for another plan, which the next step's begin swaps in; None: made anew from what was measured.
     pub fn replan(&mut self, wanted: Option<(&Problem, &Plan)>) -> Result<()> {
         let null = (std::ptr::null_mut(), std::ptr::null_mut());

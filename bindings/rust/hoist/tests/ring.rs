@@ -227,6 +227,7 @@ fn plans_are_exchanged() {
     assert!(simulated.step_us >= problem.bound().unwrap().step_us * (1.0 - 1e-9));
     assert!(plan.explain(&problem).unwrap().contains("w3"));
     Plan::solve(&problem, 0, 0.0).unwrap().check(&problem).unwrap();
+    ring.manager.replan_prepare(0).unwrap();
     ring.manager.replan(Some((&problem, &again))).unwrap();
     assert_eq!(ring.manager.replan_status().unwrap().state, ReplanState::HOIST_REPLAN_PENDING);
     ring.step(|_| Ok(())).unwrap();

@@ -103,7 +103,8 @@ class ModelManager:
 
         0, and a warning, where it is unavailable; replan_status has the reason, and it may be asked for again. A plan is
         made of the last 8 times of each unit: `warm` and `measure` are steps to wait for first, after a change of what
-        the model is run on. Under a captured graph it is swapped in before this returns, and the next replay runs by it."""
+        the model is run on, and each is timed; else one step in eight is. Under a captured graph it is swapped in
+        before this returns, and the next replay runs by it."""
         return self.replan.request(warm, measure)
 
     @property

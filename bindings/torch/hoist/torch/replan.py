@@ -50,6 +50,7 @@ class Replan:
         status = self._manager.native.replan_query()
         if not status.can_request or warm + measure == 0:
             return int(self._request())
+        self._manager.native.replan_prepare(warm + measure)
         self._asked, self._failure = True, ""
         now = self._manager.native.query().steps
         waited = self._due is not None

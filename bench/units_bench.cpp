@@ -55,6 +55,10 @@ double ticks_per_us() {
 hoist_device_ops_t inner;  // the device's own table
 std::uint64_t inside = 0;  // ticks spent in it
 std::uint64_t calls = 0;
+std::uint64_t copies = 0;   // calls that copy
+std::uint64_t records = 0;  // events recorded
+std::uint64_t waits = 0;    // streams told to wait
+std::uint64_t others = 0;
 std::vector<std::uint64_t> evicting;
 volatile std::uint64_t sink = 0;
 bool fences = false;
@@ -100,19 +104,20 @@ void register_timed(const std::string& kind) {
   }
   hoist_device_ops_t ops = inner;
   ops.name = "timed";
-#define TIMED(slot)             \
+#define TIMED(slot, count)      \
   ops.slot = [](auto... args) { \
     const Inside timed;         \
+    ++count;                    \
     return inner.slot(args...); \
   }
-  TIMED(event_record);
-  TIMED(event_poll);
-  TIMED(event_wait);
-  TIMED(event_get_elapsed);
-  TIMED(stream_wait_event);
-  TIMED(copy);
-  if (inner.copy_batch != nullptr) TIMED(copy_batch);
-  TIMED(fill);
+  TIMED(event_record, records);
+  TIMED(event_poll, others);
+  TIMED(event_wait, others);
+  TIMED(event_get_elapsed, others);
+  TIMED(stream_wait_event, waits);
+  TIMED(copy, copies);
+  if (inner.copy_batch != nullptr) TIMED(copy_batch, copies);
+  TIMED(fill, others);
 #undef TIMED
   static_cast<void>(register_device(ops));
 }
@@ -149,12 +154,14 @@ struct Pair {
   double all_us = 0;
   double own_us = 0;
   double calls = 0;
+  double copies = 0;
+  double records = 0;
+  double waits = 0;
 };
 
 Pair run_step(Budget& budget, Manager& manager, void* stream, double clock, double rate) {
   budget.step_begin(stream);
-  inside = 0;
-  calls = 0;
+  inside = calls = copies = records = waits = 0;
   std::uint64_t pairs = 0;
   for (std::uint32_t unit = 0; unit < units; ++unit) {
     const std::uint64_t begin = ticks();
@@ -164,7 +171,9 @@ Pair run_step(Budget& budget, Manager& manager, void* stream, double clock, doub
   }
   const double all = static_cast<double>(pairs) - units * clock;
   const double own = all - static_cast<double>(inside) - static_cast<double>(calls) * clock;
-  const Pair pair = {all / rate / units, own / rate / units, static_cast<double>(calls) / units};
+  const auto a_unit = [](std::uint64_t count) { return static_cast<double>(count) / units; };
+  const Pair pair = {all / rate / units, own / rate / units, a_unit(calls),
+                     a_unit(copies),     a_unit(records),    a_unit(waits)};
   budget.step_end();
   return pair;
 }
@@ -189,8 +198,10 @@ void measure(const std::shared_ptr<Device>& device, double share, double rate) {
     const Pair& median = pairs[pairs.size() / 2];
     const double loads = static_cast<double>(budget->status().last_step_h2d_bytes / host.size()) / units;
     std::printf(
-        "budget %3.0f %%: %5.1f copies a unit; a pair %6.2f us with %5.1f calls of the device, of it hoist %5.2f us\n",
-        100 * share, loads, median.all_us, median.calls, median.own_us);
+        "budget %3.0f %%: %4.1f loads a unit; a pair %6.2f us with %4.1f calls of the device (%.1f copy, %.1f record, "
+        "%.1f "
+        "wait), of it hoist %5.2f us\n",
+        100 * share, loads, median.all_us, median.calls, median.copies, median.records, median.waits, median.own_us);
   }
   device->stream_destroy(stream);
 }

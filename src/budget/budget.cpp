@@ -73,6 +73,7 @@ void Budget::commit(const std::vector<void*>& hosts) {
   for (std::size_t item = 0; item < hosts.size(); ++item) {
     if (hosts[item] != nullptr) items[item].host = hosts[item];
   }
+  executor_->residency().find_regions(catalog_.alignment());
   reserve_hosts(ready);
   present_ = ready;
   present_.arena.reset();

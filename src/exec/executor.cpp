@@ -122,15 +122,17 @@ void Executor::require_readable(std::uint32_t unit) const {
 void Executor::fetch(std::uint32_t unit) {
   const auto& uses = uses_[unit];
   // Bringing one item may take another's place; the demand places of a unit do not overlap, so this ends.
+  bool brought = false;
   for (bool complete = false; !complete;) {
     complete = true;
     for (std::size_t k = 0; k < uses.size(); ++k) {
       if (residency_.items()[uses[k].item].place.set) continue;
       complete = false;
+      brought = true;
       bring(uses[k], program_->demand[program_->unit_demand[unit].first + k]);
     }
   }
-  residency_.close_loads();
+  if (brought) residency_.close_loads();
 }
 
 // Where a unit's item goes that is not there: as planned where the plan has just that, else to its own place.
@@ -238,20 +240,28 @@ void Executor::prefetch(std::uint32_t index) const noexcept {
   __builtin_prefetch(&planned_[op.item]);
 }
 
-// Transients leave before the ops that take their places.
+// Transients leave before the ops that take their places. A mark is recorded where a unit has all of its bytes: whoever
+// waits for an earlier load of it waits for that too.
 void Executor::finish(const Position& position, bool ran) {
   let_go(position, ran);
-  residency_.batch_loads(position.batches);
-  std::int32_t group = -1;
+  residency_.gather_loads(true, position.batches);
   for (std::uint32_t index = position.ops.first; index < position.ops.last; ++index) {
     const ProgramOp& op = program_->ops[index];
     prefetch(index + 1);
-    if (op.kind == plan::OpKind::load && op.before != group) residency_.close_loads();
-    group = op.before;
     attempt(op.item, [&] { submit(op); });
+    if (op.completes) residency_.close_loads();
   }
-  residency_.batch_loads(false);
-  residency_.close_loads();
+  residency_.gather_loads(false);
+  if (!residency_.refused().empty()) make_up_for_refused();
+}
+
+// Gathered loads are refused later than they were asked for.
+void Executor::make_up_for_refused() {
+  for (std::uint32_t item : residency_.refused()) {
+    ++counters_.refused_ops;
+    deviates(item);
+  }
+  residency_.refused().clear();
 }
 
 void Executor::submit(const ProgramOp& op) {

@@ -91,6 +91,7 @@ class Executor {
   void attempt(std::uint32_t item, const Op& op);
   void finish(const Position& position, bool ran);
   void submit(const ProgramOp& op);
+  void make_up_for_refused();
   void prefetch(std::uint32_t index) const noexcept;  // what that op looks at
   void reconcile(Reason reason);
   bool settle(std::uint32_t item, Reason reason, bool loads);

@@ -22,7 +22,10 @@ class GraphCompiler {
 
   std::shared_ptr<const GraphProgram> run() {
     const auto count = static_cast<std::uint32_t>(program_.positions.size());
-    find_last_loads(count);
+    for (std::uint32_t p = 0; p < count; ++p) {
+      const std::uint32_t last = program_.last_loads[p];
+      graph_->ready.push_back(last == no_index || last >= program_.positions[p].ops.first);  // by the step before
+    }
     for (const ResidentItem& resident : program_.initial) where_[resident.item] = resident.place;
     for (std::uint32_t p = 0; p < count; ++p) {
       graph_->order.push_back(program_.positions[p].unit);
@@ -39,26 +42,6 @@ class GraphCompiler {
   }
 
  private:
-  static constexpr std::uint32_t nothing = no_index;
-
-  // The op after which a unit's bytes are all there: the last of this step before the unit, else the last one of the
-  // step before.
-  void find_last_loads(std::uint32_t count) {
-    last_.assign(count, nothing);
-    graph_->ready.assign(count, true);
-    for (std::uint32_t p = 0; p < count; ++p) {
-      for (std::uint32_t index = program_.positions[p].ops.first; index < program_.positions[p].ops.last; ++index) {
-        const ProgramOp& op = program_.ops[index];
-        if (op.kind != plan::OpKind::load) continue;
-        const auto before = static_cast<std::uint32_t>(op.before);
-        const bool this_step = p < before;
-        if (!this_step && !graph_->ready[before]) continue;
-        if (this_step) graph_->ready[before] = false;
-        last_[before] = index;
-      }
-    }
-  }
-
   [[nodiscard]] void* address(std::uint32_t item, const Place& place) const {
     ItemState at;
     at.fixed = residency_.items()[item].fixed;
@@ -79,15 +62,15 @@ class GraphCompiler {
 
   void end(std::uint32_t p) {
     const Position& position = program_.positions[p];
-    graph_->step.push_back({GraphAction::Kind::await, p, 0, nullptr, nullptr, 0});
+    graph_->step.push_back({GraphAction::Kind::await, p, nullptr, nullptr, 0});
     for (std::uint32_t index = position.expiring.first; index < position.expiring.last; ++index) {
       where_[program_.expiring[index].item] = Place{};
     }
-    if (last_[p] == nothing) tell(p);
-    for (std::uint32_t index = position.ops.first; index < position.ops.last; ++index) run(program_.ops[index], index);
+    if (program_.last_loads[p] == no_index) tell(p);
+    for (std::uint32_t index = position.ops.first; index < position.ops.last; ++index) run(program_.ops[index]);
   }
 
-  void run(const ProgramOp& op, std::uint32_t index) {
+  void run(const ProgramOp& op) {
     const ItemState& state = residency_.items()[op.item];
     switch (op.kind) {
       case plan::OpKind::store:
@@ -96,7 +79,7 @@ class GraphCompiler {
       case plan::OpKind::drop:
         if (trust_ && where_[op.item].set && state.bytes != 0) {
           graph_->step.push_back(
-              {GraphAction::Kind::poison, 0, op.item, address(op.item, where_[op.item]), nullptr, state.bytes});
+              {GraphAction::Kind::poison, 0, address(op.item, where_[op.item]), nullptr, state.bytes});
         }
         where_[op.item] = Place{};
         return;
@@ -104,18 +87,24 @@ class GraphCompiler {
         where_[op.item] = op.place;
         add_copy(graph_->step, op.item, op.place);
         graph_->bytes += state.bytes;
-        if (last_[static_cast<std::uint32_t>(op.before)] == index) tell(static_cast<std::uint32_t>(op.before));
+        if (op.completes) tell(static_cast<std::uint32_t>(op.before));
         return;
     }
   }
 
-  void add_copy(std::vector<GraphAction>& to, std::uint32_t item, const Place& place) const {
+  void add_copy(std::vector<GraphAction>& to, std::uint32_t item, const Place& place) {
     const ItemState& state = residency_.items()[item];
     if (state.bytes == 0) return;
-    to.push_back({GraphAction::Kind::copy, 0, item, address(item, place), state.host, state.bytes});
+    const JoinedCopy copy{address(item, place), state.host_bytes()};
+    if (!to.empty() && to.back().kind == GraphAction::Kind::copy && last_.join(copy.to, copy.from)) {
+      to.back().bytes = last_.from.bytes;
+      return;
+    }
+    last_ = copy;
+    to.push_back({GraphAction::Kind::copy, 0, copy.to, state.host, state.bytes});
   }
 
-  void tell(std::uint32_t p) { graph_->step.push_back({GraphAction::Kind::tell, p, 0, nullptr, nullptr, 0}); }
+  void tell(std::uint32_t p) { graph_->step.push_back({GraphAction::Kind::tell, p, nullptr, nullptr, 0}); }
 
   const Program& program_;
   const std::vector<std::vector<UnitUse>>& uses_;
@@ -123,7 +112,7 @@ class GraphCompiler {
   const bool trust_;
   std::vector<Place> where_;
   std::vector<bool> written_;
-  std::vector<std::uint32_t> last_;  // by position: an op
+  JoinedCopy last_;  // the last copy that was added
   std::shared_ptr<GraphProgram> graph_ = std::make_shared<GraphProgram>();
 };
 

@@ -16,11 +16,10 @@ struct GraphAction {
   enum class Kind : std::uint8_t {
     await,   // the end of the unit at a position; whoever waits takes the word back
     poison,  // trust mode: what has left
-    copy,    // an item into its place
+    copy,    // items into their places: one, or several that are neighbours on both sides
     tell     // the unit at a position: its bytes are there
   } kind = Kind::await;
   std::uint32_t position = 0;  // await, tell
-  std::uint32_t item = 0;      // poison, copy
   void* device = nullptr;
   const void* host = nullptr;
   std::uint64_t bytes = 0;

@@ -25,29 +25,17 @@ Lane::~Lane() {
   for (void* event : events_) device_->event_destroy(event);
 }
 
-void Lane::defer(void* dst, const void* src, std::uint64_t bytes) {
-  if (refused_) flush();  // places may have changed hands since, and a batch has no order
-  to_.push_back(dst);
-  from_.push_back(src);
-  bytes_.push_back(bytes);
-}
-
-void Lane::submit_batch() {
-  if (bytes_.size() == 1) {
-    device_->copy(stream_, HOIST_COPY_H2D, to_[0], from_[0], bytes_[0]);
-  } else {
-    device_->copy_batch(stream_, HOIST_COPY_H2D, bytes_.size(), to_.data(), from_.data(), bytes_.data());
-  }
-  refused_ = false;
-  to_.clear();
-  from_.clear();
-  bytes_.clear();
+// The slot's older mark must have been reached. One half a ring newer mostly has been as well: asked about that, the
+// device need not be asked again for half a ring of marks.
+void Lane::take_slot(Mark mark) {
+  const Mark older = mark - events_.size();
+  if (known_reached(older) || poll(older + events_.size() / 2)) return;
+  wait(older);
 }
 
 Mark Lane::record() {
-  flush();
   const Mark mark = next();
-  if (mark > events_.size()) wait(mark - events_.size());
+  if (mark > events_.size()) take_slot(mark);
   device_->event_record(event(mark), stream_);
   promised_ = false;
   last_ = mark;
@@ -58,7 +46,6 @@ void Lane::try_close() noexcept {
   try {
     close();
   } catch (const std::exception& error) {
-    refused_ = true;
     log(HOIST_LOG_WARNING, "an event was refused, whoever waits for it tries again: ", error.what());
   }
 }

@@ -37,13 +37,6 @@ class Lane {
   [[nodiscard]] Mark next() const noexcept { return last_ + 1; }
   [[nodiscard]] void* event(Mark mark) const noexcept { return events_[slot(mark)]; }
 
-  // A copy from the host that goes with others of its kind in one batch, before the next mark is recorded or anything
-  // else is submitted: call flush() before that. What the device refuses stays, and is tried again with the mark.
-  void defer(void* dst, const void* src, std::uint64_t bytes);
-  void flush() {
-    if (!bytes_.empty()) submit_batch();
-  }
-
   // Records the next mark; waits on the host only where the ring is full.
   Mark record();
   // The mark that what has been submitted will get: recorded by close(), or by whoever waits for it first.
@@ -66,7 +59,7 @@ class Lane {
   void wait_all();
 
  private:
-  void submit_batch();
+  void take_slot(Mark mark);
 
   std::shared_ptr<Device> device_;
   LaneId id_;
@@ -76,10 +69,6 @@ class Lane {
   std::vector<void*> events_;
   Mark last_ = 0;
   Mark reached_ = 0;
-  bool refused_ = false;   // a mark, and with it what was deferred
-  std::vector<void*> to_;  // deferred copies
-  std::vector<const void*> from_;
-  std::vector<std::uint64_t> bytes_;
 };
 
 }  // namespace hoist

@@ -19,6 +19,7 @@ class Compiler {
     cut();
     resolve();
     build_positions();
+    find_last_loads();
     return std::move(program_);
   }
 
@@ -50,7 +51,8 @@ class Compiler {
       add_cut(place.item, program_.births[place.item]);
     }
     for (const plan::Op& op : plan_.ops) {
-      program_.ops.push_back({op.kind, op.item, op.before, op.kind == plan::OpKind::load ? at(op.offset) : Place{}});
+      program_.ops.push_back(
+          {op.kind, false, op.item, op.before, op.kind == plan::OpKind::load ? at(op.offset) : Place{}});
       if (op.kind == plan::OpKind::load) add_cut(op.item, program_.ops.back().place);
       program_.loads += op.kind == plan::OpKind::load ? 1 : 0;
       program_.stores += op.kind == plan::OpKind::store ? 1 : 0;
@@ -152,6 +154,24 @@ class Compiler {
       position.expiring.first = static_cast<std::uint32_t>(program_.expiring.size());
       program_.expiring.insert(program_.expiring.end(), expiring[p].begin(), expiring[p].end());
       position.expiring.last = static_cast<std::uint32_t>(program_.expiring.size());
+    }
+  }
+
+  // Of the loads for a position the last of this step that comes before it, else the last one of the step before.
+  void find_last_loads() {
+    program_.last_loads.assign(order_.size(), no_index);
+    for (const bool this_step : {false, true}) {
+      for (std::uint32_t p = 0; p < order_.size(); ++p) {
+        const Range& ops = program_.positions[p].ops;
+        for (std::uint32_t index = ops.first; index < ops.last; ++index) {
+          const ProgramOp& op = program_.ops[index];
+          const auto before = static_cast<std::uint32_t>(op.before);
+          if (op.kind == plan::OpKind::load && (p < before) == this_step) program_.last_loads[before] = index;
+        }
+      }
+    }
+    for (const std::uint32_t index : program_.last_loads) {
+      if (index != no_index) program_.ops[index].completes = true;
     }
   }
 

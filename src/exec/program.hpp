@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "exec/gather.hpp"
 #include "plan/plan.hpp"
 #include "plan/problem.hpp"
 
@@ -13,9 +14,7 @@ namespace hoist {
 
 inline constexpr std::uint32_t no_index = 0xffffffffU;
 
-// A larger copy is no cheaper in a batch, nor are fewer.
-inline constexpr std::uint64_t small_load = std::uint64_t{1} << 20;
-inline constexpr std::uint32_t batch_of_loads = 16;
+inline constexpr std::uint32_t batch_of_loads = 16;  // fewer small ones are no cheaper in a batch
 
 // Bytes of the arena, and the pieces that they are made of. A place of no bytes has no pieces.
 struct Place {
@@ -37,6 +36,7 @@ struct UnitUse {
 
 struct ProgramOp {
   plan::OpKind kind = plan::OpKind::drop;
+  bool completes = false;  // a load, and the last one before the unit that waits for it
   std::uint32_t item = 0;
   std::int32_t before = 0;
   Place place;  // loads
@@ -70,6 +70,7 @@ struct Program {
   std::vector<std::uint64_t> cuts;  // piece p is [cuts[p], cuts[p + 1])
   std::vector<Position> positions;
   std::vector<ProgramOp> ops;
+  std::vector<std::uint32_t> last_loads;  // by position: the op that completes its bytes; no_index: none is loaded
   std::vector<Expiry> expiring;
   std::vector<ResidentItem> initial;
   std::vector<Place> births;       // by item

@@ -34,6 +34,13 @@ Residency::~Residency() {
 
 void Residency::set_arena(std::shared_ptr<DeviceArena> arena) { arena_ = std::move(arena); }
 
+void Residency::make_cuts(std::size_t count) {
+  cuts_.reserve(count);
+  pieces_.reserve(count);
+  gather_.reserve(items_.size());
+  refused_.reserve(items_.size());
+}
+
 void Residency::cut(const std::vector<std::uint64_t>& cuts) {
   cuts_ = cuts;
   pieces_.assign(cuts.empty() ? 0 : cuts.size() - 1, Piece{});
@@ -44,9 +51,12 @@ void Residency::order(LaneId waiter, LaneId on, Mark mark, Wait why) {
   Mark& known = waited_[static_cast<std::size_t>(waiter)][static_cast<std::size_t>(on)];
   if (mark <= known || why == left_out_) return;
   Lane& source = lane(on);
-  if (mark > source.last()) source.close();
+  if (mark > source.last()) {
+    if (on == LaneId::h2d) submit_loads();  // the mark is theirs, too
+    source.close();
+  }
   if (!source.known_reached(mark)) {
-    lane(waiter).flush();
+    if (waiter == LaneId::h2d) submit_loads();  // they need not wait
     device_->stream_wait_event(lane(waiter).stream(), source.event(mark));
   }
   known = mark;
@@ -133,12 +143,7 @@ void Residency::copy_in(std::uint32_t item, Reason reason) {
   order(LaneId::h2d, LaneId::old_poison, freed.old_poison, Wait::load_after_poison);
   order(LaneId::h2d, LaneId::d2h, state.host_store, Wait::load_after_own_store);
   if (copies_.on()) copies_.begin(h2d);
-  if (batching_ && state.bytes <= small_load && !copies_.on() && device_->has(HOIST_CAPABILITY_BATCH)) {
-    h2d.defer(address(state), state.host, state.bytes);
-  } else {
-    h2d.flush();
-    device_->copy(h2d.stream(), HOIST_COPY_H2D, address(state), state.host, state.bytes);
-  }
+  submit_load(item);
   const Mark mark = h2d.promise();
   state.last_load = state.arrives = mark;
   state.unread = true;
@@ -149,6 +154,51 @@ void Residency::copy_in(std::uint32_t item, Reason reason) {
   if (!copies_.on()) return;
   h2d.try_close();
   copies_.end(h2d, mark, {TraceRow::h2d, reason, item, step_, state.bytes, 0, 0});
+}
+
+void Residency::submit_load(std::uint32_t item) {
+  const ItemState& state = items_[item];
+  if (!joining_ && !batching_) {
+    device_->copy(lane(LaneId::h2d).stream(), HOIST_COPY_H2D, address(state), state.host, state.bytes);
+    return;
+  }
+  while (!gather_.add(item, address(state), state.host_bytes(), joining_, batching_)) submit_gathered();
+}
+
+// Each copy that is timed is one item's, and on a virtual clock each costs what the planner counts for it.
+void Residency::gather_loads(bool on, bool batches) noexcept {
+  if (!on) submit_loads();
+  const bool may = on && !copies_.on();
+  joining_ = may && !device_->has(HOIST_CAPABILITY_VIRTUAL_CLOCK);
+  batching_ = may && batches && device_->has(HOIST_CAPABILITY_BATCH);
+}
+
+// The marks of what was refused stay: pieces stand for what their lane has waited for.
+void Residency::submit_gathered() noexcept {
+  try {
+    gather_.submit(*device_, lane(LaneId::h2d).stream());
+  } catch (const std::exception& error) {
+    log(HOIST_LOG_WARNING, "the loads of ", gather_.items().size(), " tensors, \"", items_[gather_.items()[0]].name,
+        "\" the first, were refused: ", error.what());
+    for (std::uint32_t item : gather_.items()) {
+      ItemState& state = items_[item];
+      own(state.place, no_index);
+      state.place = Place{};
+      state.unread = false;
+      ledger_.take_back(ledger_.h2d, Reason::plan, state.bytes);
+      refused_.push_back(item);
+    }
+  }
+  gather_.clear();
+}
+
+void Residency::find_regions(std::uint64_t alignment) {
+  for (ItemState& state : items_) {
+    if (state.host == nullptr || state.transient) continue;
+    const PinnedArena::Region region = pinned_.region_of(state.host);
+    state.region = region.begin;
+    state.room = region.padding >= alignment ? round_up(state.bytes, alignment) : state.bytes;
+  }
 }
 
 void Residency::birth(std::uint32_t item, const Place& place) {
@@ -229,6 +279,7 @@ void Residency::try_poison(const ItemState& state) noexcept {
 }
 
 void Residency::drop(std::uint32_t item, Reason reason) {
+  submit_loads();
   ItemState& state = items_[item];
   if (!state.place.set) return;
   if (!state.transient || state.live) store(item, reason);

@@ -12,6 +12,7 @@
 
 #include "device/device.hpp"
 #include "exec/copy_log.hpp"
+#include "exec/gather.hpp"
 #include "exec/lane.hpp"
 #include "exec/program.hpp"
 #include "exec/waits.hpp"
@@ -36,9 +37,13 @@ struct alignas(64) ItemState {
   void* host = nullptr;
   void* fixed = nullptr;  // its address for ever; null: its place says where
   Mark last_load = 0;
-  Mark host_store = 0;  // the store that completes the host copy
-  Mark last_check = 0;  // trust mode
+  Mark host_store = 0;           // the store that completes the host copy
+  Mark last_check = 0;           // trust mode
+  const void* region = nullptr;  // of the host memory, and its room: see HostBytes
+  std::uint64_t room = 0;
   std::string name;
+
+  [[nodiscard]] HostBytes host_bytes() const noexcept { return {host, region, bytes, room}; }
 
   // The host's bytes are the live ones.
   [[nodiscard]] bool host_current() const noexcept { return host_version == version && (!transient || live); }
@@ -82,15 +87,14 @@ class Residency {
   // Most bytes of the arena that items had at once since it was cut.
   [[nodiscard]] std::uint64_t peak_bytes() const noexcept { return peak_bytes_; }
   void set_step(std::uint64_t step) noexcept { step_ = step; }
+  // What of the host memory of items is pinned in one piece; places on the device are multiples of `alignment`.
+  void find_regions(std::uint64_t alignment);
 
   // No item may be on the device, and nothing may be in flight.
   void set_arena(std::shared_ptr<DeviceArena> arena);
   // Lanes have met (see meet).
   void cut(const std::vector<std::uint64_t>& cuts);
-  void make_cuts(std::size_t count) {  // room for them, so that cut() cannot fail
-    cuts_.reserve(count);
-    pieces_.reserve(count);
-  }
+  void make_cuts(std::size_t count);  // room for them, so that cut() cannot fail
   // On the device: every lane waits for all others.
   void meet();
   // On the host: until everything submitted has run.
@@ -99,9 +103,14 @@ class Residency {
   // Ensure present. The place must be free of other items. False: there is nothing to load (a transient
   // that does not live). Loads of a group share a mark: end it with close_loads(). What throws has done nothing.
   bool load(std::uint32_t item, const Place& place, Reason reason);
-  void close_loads() noexcept { lane(LaneId::h2d).try_close(); }
-  // Until turned off, small loads of a group go as one batch where the device has batches.
-  void batch_loads(bool on) noexcept { batching_ = on; }
+  void close_loads() noexcept {
+    submit_loads();
+    lane(LaneId::h2d).try_close();
+  }
+  // Until gather_loads(false), loads that are neighbours on both sides go as one copy, with `batches` small ones as one
+  // batch. What the device refuses then has done nothing either, and is in refused() until that is cleared.
+  void gather_loads(bool on, bool batches = false) noexcept;
+  [[nodiscard]] std::vector<std::uint32_t>& refused() noexcept { return refused_; }
   // Brings an item into being without its bytes, before a write.
   void birth(std::uint32_t item, const Place& place);
   // Ensure clean.
@@ -173,6 +182,11 @@ class Residency {
   void read_device(const ItemState& state, void* dst);
   void submit_check(ItemState& state, ResidentCheck& check);
   void copy_in(std::uint32_t item, Reason reason);
+  void submit_load(std::uint32_t item);
+  void submit_loads() noexcept {
+    if (!gather_.empty()) submit_gathered();
+  }
+  void submit_gathered() noexcept;
 
   std::shared_ptr<Device> device_;
   PinnedArena& pinned_;
@@ -189,7 +203,10 @@ class Residency {
   CopyLog copies_;
   std::uint64_t step_ = 0;
   bool waits_unsealed_ = false;  // the compute lane waits for more than its last mark covers
-  bool batching_ = false;
+  bool joining_ = false;         // loads
+  bool batching_ = false;        // small ones
+  Gather gather_;                // loads by the plan that are yet to be submitted; their places and marks are set
+  std::vector<std::uint32_t> refused_;
   Wait left_out_ = Wait::none;
   std::vector<std::unique_ptr<ResidentCheck>> checks_;
   std::size_t next_check_ = 0;

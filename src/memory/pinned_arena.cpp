@@ -12,6 +12,9 @@
 namespace hoist {
 namespace {
 
+constexpr std::uint64_t cache_line = 64;
+constexpr std::uint64_t most_alignment = 512;
+
 std::uintptr_t address(const void* memory) { return reinterpret_cast<std::uintptr_t>(memory); }
 
 }  // namespace
@@ -19,6 +22,7 @@ std::uintptr_t address(const void* memory) { return reinterpret_cast<std::uintpt
 PinnedArena::PinnedArena(std::shared_ptr<Device> device, std::uint64_t limit_bytes)
     : device_(std::move(device)),
       limit_bytes_(limit_bytes),
+      tensor_alignment_(std::clamp(device_->properties().alignment, cache_line, most_alignment)),
       place_(NumaPlace::near_pci(device_->properties().pci_address)) {}
 
 PinnedArena::~PinnedArena() {
@@ -187,6 +191,19 @@ bool PinnedArena::is_pageable(void* memory) const {
   std::lock_guard lock(mutex_);
   const auto found = slabs_.find(memory);
   return found != slabs_.end() && found->second.pin == Pin::refused;
+}
+
+PinnedArena::Region PinnedArena::region_of(const void* memory) const {
+  std::lock_guard lock(mutex_);
+  auto slab = slabs_.upper_bound(const_cast<void*>(memory));
+  if (slab != slabs_.begin() && address(memory) - address((--slab)->first) < slab->second.slab.bytes()) {
+    return slab->second.pin == Pin::refused ? Region{} : Region{slab->first, tensor_alignment_};
+  }
+  const auto extent = extents_.upper_bound(address(memory));
+  if (extent == extents_.begin()) return {};
+  const auto& [begin, held] = *std::prev(extent);
+  if (held.pin == Pin::refused || address(memory) - begin >= held.bytes) return {};
+  return {reinterpret_cast<const void*>(begin), 0};
 }
 
 PinnedArena::Held PinnedArena::held() const { return {pinned_bytes_, adopted_bytes_, pageable_bytes_}; }

@@ -48,6 +48,15 @@ class PinnedArena {
   [[nodiscard]] std::uint64_t adopted_bytes() const;  // of callers, each byte once
   // Whether the device refused to pin what allocate gave out.
   [[nodiscard]] bool is_pageable(void* memory) const;
+  // What is pinned in one piece with `memory`: a copy may go over it. NULL: not pinned, or not held here.
+  struct Region {
+    const void* begin = nullptr;
+    std::uint64_t padding = 0;  // what allocate gave out: tensors begin at multiples of it, bytes between are nobody's
+  };
+  [[nodiscard]] Region region_of(const void* memory) const;
+  // Where tensors begin in a slab: at cache lines, so that vector code of the host may use them, and where the device
+  // would have them, so that neighbours may be so on both sides.
+  [[nodiscard]] std::uint64_t tensor_alignment() const noexcept { return tensor_alignment_; }
   // Of both, what the device refused to pin.
   [[nodiscard]] std::uint64_t pageable_bytes() const;
 
@@ -80,6 +89,7 @@ class PinnedArena {
 
   std::shared_ptr<Device> device_;
   const std::uint64_t limit_bytes_;
+  const std::uint64_t tensor_alignment_;
   const NumaPlace place_;
   mutable std::mutex mutex_;
   std::map<void*, PinnedSlab> slabs_;

@@ -99,7 +99,7 @@ class Manager final : public BudgetMember {
   void require_new_name(const std::string& name) const;
   void pack();
   void pack_unit(const std::vector<Tensor*>& tensors);
-  static void fill(const std::vector<Tensor*>& tensors, void* slab);
+  void fill(const std::vector<Tensor*>& tensors, void* slab) const;
   void release(Tensor& tensor) noexcept;
 
   std::shared_ptr<Budget> budget_;

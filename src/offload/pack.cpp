@@ -4,12 +4,6 @@
 #include "offload/manager.hpp"
 
 namespace hoist {
-namespace {
-
-// Tensors of a slab begin at cache lines, so that vector code of the host may use them.
-constexpr std::uint64_t slab_alignment = 64;
-
-}  // namespace
 
 void Manager::pack() {
   std::vector<std::vector<Tensor*>> by_unit(units_.size());
@@ -20,14 +14,14 @@ void Manager::pack() {
 }
 
 // Copies the unit's tensors to where they will be, one after another.
-void Manager::fill(const std::vector<Tensor*>& tensors, void* slab) {
+void Manager::fill(const std::vector<Tensor*>& tensors, void* slab) const {
   std::vector<CopyPiece> pieces;
   char* next = static_cast<char*>(slab);
   for (const Tensor* tensor : tensors) {
     const TensorSpec& spec = tensor->spec;
     if (tensor->ready || spec.flags == HOIST_TENSOR_TRANSIENT || spec.bytes == 0) continue;
     pieces.push_back({next, spec.flags == HOIST_TENSOR_COPY ? spec.host : nullptr, spec.bytes});
-    next += round_up(spec.bytes, slab_alignment);
+    next += round_up(spec.bytes, budget_->pinned().tensor_alignment());
   }
   parallel_copy(pieces);
 }
@@ -41,7 +35,7 @@ void Manager::pack_unit(const std::vector<Tensor*>& tensors) {
       tensor->pinned = spec.host;
       tensor->ready = true;
     } else if (spec.flags != HOIST_TENSOR_TRANSIENT) {
-      bytes += round_up(spec.bytes, slab_alignment);
+      bytes += round_up(spec.bytes, budget_->pinned().tensor_alignment());
     }
   }
   slabs_.reserve(slabs_.size() + 1);
@@ -56,7 +50,7 @@ void Manager::pack_unit(const std::vector<Tensor*>& tensors) {
     tensor->ready = true;
     if (spec.flags == HOIST_TENSOR_TRANSIENT || spec.bytes == 0) continue;
     tensor->pinned = next;
-    next += round_up(spec.bytes, slab_alignment);
+    next += round_up(spec.bytes, budget_->pinned().tensor_alignment());
   }
   for (Tensor* tensor : tensors) release(*tensor);
 }

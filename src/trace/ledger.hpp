@@ -38,6 +38,12 @@ struct Ledger {
     flow.bytes += bytes;
     ++flow.copies;
   }
+  // What was added and then refused.
+  void take_back(std::array<Flow, reason_count>& link, Reason reason, std::uint64_t bytes) {
+    Flow& flow = link[static_cast<std::size_t>(reason)];
+    flow.bytes -= bytes;
+    --flow.copies;
+  }
   [[nodiscard]] static std::uint64_t total(const std::array<Flow, reason_count>& link) {
     std::uint64_t bytes = 0;
     for (const Flow& flow : link) bytes += flow.bytes;

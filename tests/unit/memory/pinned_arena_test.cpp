@@ -125,6 +125,30 @@ TEST_F(Pinned, OverlappingAdoptionsAreOneRegistrationAndCountOnce) {
 }
 
 // Against a list: whatever comes and goes, every adopted range can be copied and nothing stays behind.
+// What a copy may go over: one registration, never two, whatever lies side by side.
+TEST_F(Pinned, RegionsAreRegistrations) {
+  auto* slab = static_cast<char*>(arena.allocate(2 * page));
+  EXPECT_EQ(slab, arena.region_of(slab).begin);
+  EXPECT_EQ(slab, arena.region_of(slab + 2 * page - 1).begin);
+  EXPECT_NE(slab, arena.region_of(slab + 2 * page).begin);
+  EXPECT_EQ(arena.tensor_alignment(), arena.region_of(slab).padding);
+  EXPECT_EQ(nullptr, arena.region_of(user).begin);
+  arena.adopt(user, page);
+  arena.adopt(user + page, page);
+  EXPECT_EQ(user, arena.region_of(user + page - 1).begin);
+  EXPECT_EQ(user + page, arena.region_of(user + page).begin);
+  EXPECT_EQ(nullptr, arena.region_of(user + 2 * page).begin);
+  EXPECT_EQ(0U, arena.region_of(user).padding) << "what is between a caller's tensors is the caller's";
+  arena.adopt(user + page - 1, 2);
+  EXPECT_EQ(user, arena.region_of(user + page).begin);
+  arena.release(slab);
+  EXPECT_EQ(nullptr, arena.region_of(slab).begin);
+  arena.disown(user + page - 1, 2);
+  arena.disown(user + page, page);
+  arena.disown(user, page);
+  EXPECT_EQ(nullptr, arena.region_of(user).begin);
+}
+
 TEST_F(Pinned, RandomAdoptionsAlwaysCopyWhole) {
   void* stream = bench.stream();
   void* device = bench.memory(16 * page);

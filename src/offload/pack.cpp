@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host bytes into pinned memory, one slab a unit: never two copies of more than one unit at once.
+#include <algorithm>
+
 #include "memory/parallel_copy.hpp"
 #include "offload/manager.hpp"
 
@@ -10,7 +12,16 @@ void Manager::pack() {
   for (Tensor& tensor : tensors_) {
     if (!tensor.ready) by_unit[tensor.first_unit].push_back(&tensor);
   }
-  for (const auto& tensors : by_unit) pack_unit(tensors);
+  // In the order in which a plan packs them, so that what is neighbours there is so here: loads go as one copy then.
+  const auto earlier = [alignment = budget_->pinned().tensor_alignment()](const Tensor* a, const Tensor* b) {
+    const std::uint64_t size = round_up(a->spec.bytes, alignment);
+    const std::uint64_t other = round_up(b->spec.bytes, alignment);
+    return size != other ? size > other : a->spec.name < b->spec.name;
+  };
+  for (auto& tensors : by_unit) {
+    std::sort(tensors.begin(), tensors.end(), earlier);
+    pack_unit(tensors);
+  }
 }
 
 // Copies the unit's tensors to where they will be, one after another.

@@ -54,8 +54,9 @@ void register_counted() {
   static_cast<void>(register_device(ops));
 }
 
+// In a slab tensors of a size are in the order of their names, as in a plan.
 std::string name(std::uint32_t unit, std::uint32_t tensor) {
-  return "u" + std::to_string(unit) + "." + std::to_string(tensor);
+  return "u" + std::to_string(unit) + (tensor < 10 ? ".0" : ".") + std::to_string(tensor);
 }
 
 Model model(std::uint64_t bytes) {

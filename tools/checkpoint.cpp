@@ -25,7 +25,7 @@ void print(const hoist::Checkpoint& checkpoint) {
     std::printf("%-11s %-20s %12llu  %s\n", tensor.dtype, nlohmann::json(shape_of(tensor)).dump().c_str(),
                 static_cast<unsigned long long>(tensor.bytes), one_line(tensor.name).c_str());
   }
-  std::printf("%llu tensors, %s\n", static_cast<unsigned long long>(checkpoint.size()), bytes_text(bytes).c_str());
+  std::printf("%s, %s\n", count_text(checkpoint.size(), "tensor").c_str(), bytes_text(bytes).c_str());
 }
 
 void print_json(const hoist::Checkpoint& checkpoint) {

@@ -88,6 +88,8 @@ int run(CLI::App& app, int& status, int count, char** arguments) {
     return refuse(app, error);
   } catch (const hoist::Exception& error) {
     return complain(error);
+  } catch (const FileError& error) {
+    return complain(status_of(error.code), error.words);
   } catch (const BadInput& error) {
     return complain(exit_bad_input, error.what());
   } catch (const std::exception& error) {

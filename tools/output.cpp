@@ -38,6 +38,10 @@ std::string bytes_text(std::uint64_t bytes) {
 
 std::string time_text(double us) { return scaled(us, std::array{"us", "ms", "s"}); }
 
+std::string count_text(std::uint64_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
 std::string one_line(const std::string& text) {
   std::string line = text;
   std::replace_if(

@@ -5,10 +5,19 @@
 #include <cstdint>
 #include <string>
 
+#include "hoist/hoist.hpp"
+
 namespace tool {
 
-std::string bytes_text(std::uint64_t bytes);  // "90.9 MB", powers of ten
-std::string time_text(double us);             // "12.3 ms"
+// What hoist refused in a file, and the words that name it.
+struct FileError {
+  hoist_status_t code;
+  std::string words;
+};
+
+std::string bytes_text(std::uint64_t bytes);                           // "90.9 MB", powers of ten
+std::string time_text(double us);                                      // "12.3 ms"
+std::string count_text(std::uint64_t count, const std::string& noun);  // "1 tensor", "2 tensors"
 
 // One line: control characters, which a hostile file may have in its names, become '?'.
 std::string one_line(const std::string& text);
@@ -16,6 +25,16 @@ std::string one_line(const std::string& text);
 // Throw BadInput that names the path.
 std::string read_file(const std::string& path);
 void write_file(const std::string& path, const std::string& contents);
+
+// Runs `use`, which reads what is in a file of this path; what hoist says about it then names the file.
+template <typename Use>
+auto naming(const std::string& path, Use use) {
+  try {
+    return use();
+  } catch (const hoist::Exception& error) {
+    throw FileError{error.code(), path + ": " + error.message() + (error.hint().empty() ? "" : "; " + error.hint())};
+  }
+}
 
 // A bar on standard error that is drawn over itself; nothing where that is no terminal or `quiet`.
 class ProgressBar {

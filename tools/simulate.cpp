@@ -37,9 +37,12 @@ void print_json(const hoist_plan_result_t& result) {
 }
 
 void simulate(const Simulation& wanted) {
-  const hoist::Problem problem(read_file(wanted.problem));
-  const hoist::Plan plan(problem, read_file(wanted.plan));
-  plan.check(problem);
+  const auto problem = naming(wanted.problem, [&] { return hoist::Problem(read_file(wanted.problem)); });
+  const auto plan = naming(wanted.plan, [&] {
+    hoist::Plan read(problem, read_file(wanted.plan));
+    read.check(problem);
+    return read;
+  });
   const auto result = wanted.trace.empty() ? plan.simulate(problem) : plan.simulate(problem, wanted.trace);
   wanted.json ? print_json(result) : print(result);
 }

@@ -19,9 +19,11 @@ int stream(const StreamOptions& options) {
   if (options.compute_us && !std::isfinite(*options.compute_us)) throw BadInput("--compute-us is not a finite number");
   Model model(options);
   const hoist::Device device(options.device);
-  set_compute(model.units(), options, device);
+  const LinkTime link = measure_link(device);
+  set_compute(model.units(), options, link);
   StreamRun run(device, model, options);
-  const StreamResult result = run.run();
+  StreamResult result = run.run();
+  result.timeless = link.timeless;
   const auto print = options.json ? print_stream_json : print_stream;
   print(options, model, result, run.manager());
   const std::string complaint = complaint_of(result);

@@ -131,15 +131,14 @@ LinkTime measure_link(const hoist::Device& device) {
   const double small_us = copy_us(device, memory, from, 1);
   const double large_us = copy_us(device, memory, from, large);
   const double bytes_us = std::max(large_us - small_us, 1e-3);  // a clock that stands still must not divide by zero
-  return {small_us, static_cast<double>(large - 1) / bytes_us};
+  return {small_us, static_cast<double>(large - 1) / bytes_us, large_us <= 0};
 }
 
-void set_compute(std::vector<LoadedUnit>& units, const StreamOptions& options, const hoist::Device& device) {
+void set_compute(std::vector<LoadedUnit>& units, const StreamOptions& options, const LinkTime& link) {
   if (options.compute_us) {
     for (LoadedUnit& unit : units) unit.compute_us = *options.compute_us;
     return;
   }
-  const LinkTime link = measure_link(device);
   for (LoadedUnit& unit : units) {
     unit.compute_us = 0;
     for (const FileTensor& tensor : unit.tensors) {

@@ -55,11 +55,12 @@ class Model {
 struct LinkTime {
   double latency_us = 0;
   double bytes_per_us = 1;
+  bool timeless = false;  // copies take no time: a virtual clock that was given no speed
 };
 LinkTime measure_link(const hoist::Device& device);
 
 // Sets each unit's compute time: what was asked for, or break-even, the time that its own copies take. There
 // streaming can hide behind compute whatever the budget is; below it the link is what limits a step.
-void set_compute(std::vector<LoadedUnit>& units, const StreamOptions& options, const hoist::Device& device);
+void set_compute(std::vector<LoadedUnit>& units, const StreamOptions& options, const LinkTime& link);
 
 }  // namespace tool

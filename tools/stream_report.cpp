@@ -40,6 +40,14 @@ Json lines(const std::string& text) {
   return result;
 }
 
+// What would do, where no time says anything; "" elsewhere.
+std::string note_of(const StreamOptions& options, const StreamResult& result) {
+  if (!result.timeless) return "";
+  const char* const join = options.device.find('?') == std::string::npos ? "?" : "&";
+  return "copies take no time, since this device was given no speed; for times, name one: --device '" + options.device +
+         join + "h2d_gbps=55'";
+}
+
 // The bound is for the compute times that were measured before the plan was made.
 std::string of_bound(const StreamResult& result) {
   const double ratio = result.status.bound_us > 0 ? result.step_us / result.status.bound_us : 1.0;
@@ -64,6 +72,7 @@ void print_plan(const Model& model, const StreamResult& result) {
   const double stay = static_cast<double>(model.bytes()) - result.h2d_bytes;
   std::printf("plan      %s stay on the device, %s move in every step\n", rounded_bytes(std::max(stay, 0.0)).c_str(),
               rounded_bytes(result.h2d_bytes).c_str());
+  if (result.timeless) return;
   std::printf("          predicted step %s; no plan can beat %s\n", time_text(status.predicted_step_us).c_str(),
               time_text(status.bound_us).c_str());
 }
@@ -117,14 +126,16 @@ std::string complaint_of(const StreamResult& result) {
 void print_stream(const StreamOptions& options, const Model& model, const StreamResult& result,
                   const hoist::Manager& manager) {
   const hoist_budget_status_t& status = result.status;
-  std::printf("model     %s: %llu tensors in %zu units, %s of %s\n", options.model.c_str(),
-              static_cast<unsigned long long>(model.tensors()), model.units().size(), bytes_text(model.bytes()).c_str(),
-              model.dtypes().c_str());
+  std::printf("model     %s: %s in %s, %s of %s\n", options.model.c_str(),
+              count_text(model.tensors(), "tensor").c_str(), count_text(model.units().size(), "unit").c_str(),
+              bytes_text(model.bytes()).c_str(), model.dtypes().c_str());
   std::printf("device    %s, budget %s\n", options.device.c_str(), bytes_text(status.budget_bytes).c_str());
+  const std::string note = note_of(options, result);
+  if (!note.empty()) std::printf("note      %s\n", note.c_str());
   print_plan(model, result);
   if (options.explain) std::printf("%s", explanation(manager).c_str());
-  std::printf("step      %s, mean of %u back to back: %s\n", time_text(result.step_us).c_str(), options.steps,
-              of_bound(result).c_str());
+  std::printf("step      %s, mean of %u back to back%s\n", time_text(result.step_us).c_str(), options.steps,
+              result.timeless ? "" : (": " + of_bound(result)).c_str());
   std::printf("moved     h2d %s, d2h %s a step\n", rounded_bytes(result.h2d_bytes).c_str(),
               rounded_bytes(result.d2h_bytes).c_str());
   std::printf("peak      %s\n", bytes_text(status.peak_bytes).c_str());
@@ -157,6 +168,7 @@ void print_stream_json(const StreamOptions& options, const Model& model, const S
        {{"steps", result.checked_steps}, {"step_us", result.checked_step_us}, {"timed", result.timed_are_checked}}},
       {"device", options.device},
       {"phase", phase_name(status.phase)}};
+  if (result.timeless) document["note"] = note_of(options, result);
   if (status.pageable_bytes != 0) document["pageable_bytes"] = status.pageable_bytes;
   if (options.timing) document["timing"] = json_of_timing(model, result);
   if (options.explain) document["explain"] = lines(explanation(manager));

@@ -19,6 +19,7 @@ struct StreamResult {
   double step_us = 0;                       // mean of the timed steps, back to back
   unsigned checked_steps = 0;               // serving steps whose every byte was compared; 0 where no bytes move
   double checked_step_us = 0;               // mean of these
+  bool timeless = false;                    // copies took no time, so that no time says anything
   bool timed_are_checked = false;           // else they came after the timed ones
   double h2d_bytes = 0, d2h_bytes = 0;      // a serving step
   std::vector<hoist_unit_timing_t> timing;  // by unit, where asked for

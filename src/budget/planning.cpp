@@ -50,9 +50,9 @@ void Budget::require_feasible(std::uint64_t budget_bytes) const {
             reserved != 0 ? text(", ", reserved, " of them reserved,") : "", " is too small: unit \"", unit,
             "\" needs ", used, " bytes at once",
             catalog_.largest_workspace() != 0 ? text(" and the largest workspace ", catalog_.largest_workspace()) : "",
-            "; the smallest budget that would do is ", least + reserved, " bytes"),
-       text("give at least ", least + reserved, " bytes",
-            reserved == 0 ? text(" (", static_cast<double>(permille) / 10.0, " % of all)") : ""));
+            "; the smallest budget that would do is ", least + reserved, " bytes",
+            reserved == 0 ? text(" (", static_cast<double>(permille) / 10.0, " % of all)") : ""),
+       "give at least that, or make smaller units");
 }
 
 std::uint64_t Budget::arena_for(const plan::Problem& problem) const {

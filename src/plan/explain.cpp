@@ -17,6 +17,13 @@ std::string microseconds(double value) {
   return buffer;
 }
 
+// A name in one line: what a hostile file may have in its names must not break the lines.
+std::string shown(std::string name) {
+  const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  std::replace_if(name.begin(), name.end(), control, '?');
+  return name;
+}
+
 class Explainer {
  public:
   Explainer(const Problem& problem, const Plan& plan)
@@ -29,12 +36,20 @@ class Explainer {
   std::string run() const {
     std::string out;
     for (std::uint32_t item = 0; item < problem_.items.size(); ++item) {
-      out += text(problem_.items[item].name, ": ", line(item), "\n");
+      out += text(shown(problem_.items[item].name), ": ", line(item), "\n");
     }
     return out;
   }
 
  private:
+  // A unit as people know it. Its number too: a step can have one unit twice.
+  template <typename Number>
+  [[nodiscard]] std::string unit(Number number) const {
+    if (number < Number{}) return "the start";
+    const auto index = static_cast<std::size_t>(number);
+    return text("unit ", index, " \"", shown(problem_.units[index].name), "\"");
+  }
+
   [[nodiscard]] bool leaves(std::uint32_t item) const {
     return std::any_of(ops_[item].begin(), ops_[item].end(), [](const Op& op) { return op.kind == OpKind::drop; });
   }
@@ -75,7 +90,7 @@ class Explainer {
     if (item.uses.empty()) return "stays on the host: no unit uses it";
     if (size_of(problem_, index) == 0 && !leaves(index)) return "stays: it has no bytes";
     if (item.transient && !leaves(index)) {
-      return text("lives on the device from unit ", item.uses.front().unit, " to unit ", item.uses.back().unit,
+      return text("lives on the device from ", unit(item.uses.front().unit), " to ", unit(item.uses.back().unit),
                   ": keeping it saves ", microseconds(load_us(problem_, item) + store_us(problem_, item)));
     }
     if (leaves(index)) return text("moves: ", moves(index));
@@ -91,7 +106,7 @@ class Explainer {
       if (op.kind != OpKind::load) continue;
       const auto units = static_cast<std::int32_t>(problem_.units.size());
       const std::int32_t ahead = op.before > op.after ? op.before - op.after : op.before + units - op.after;
-      out += text("; loaded for unit ", op.before, " after unit ", op.after, ", ", ahead,
+      out += text("; loaded for ", unit(op.before), " after ", unit(op.after), ", ", ahead,
                   ahead == 1 ? " unit" : " units", " ahead, ", microseconds(load_us(problem_, problem_.items[index])));
     }
     return out;
@@ -102,7 +117,7 @@ class Explainer {
     std::string out;
     for (const Op& op : ops_[index]) {
       if (op.kind != OpKind::drop) continue;
-      out += text(out.empty() ? "" : "; ", "leaves after unit ", op.after, room_made(index, op));
+      out += text(out.empty() ? "" : "; ", "leaves after ", unit(op.after), room_made(index, op));
     }
     const auto stores =
         std::count_if(ops_[index].begin(), ops_[index].end(), [](const Op& op) { return op.kind == OpKind::store; });
@@ -124,7 +139,7 @@ class Explainer {
     if (fullest == units) return "";
     const std::int64_t with = bytes_[fullest] + static_cast<std::int64_t>(size_of(problem_, index));
     const bool fits = with <= static_cast<std::int64_t>(arena_of(problem_));
-    return text(fits ? " to free its place, by bytes it could stay: unit " : " to make room: unit ", fullest,
+    return text(fits ? " to free its place, by bytes it could stay: " : " to make room: ", unit(fullest),
                 " would hold ", with, " of ", arena_of(problem_), " bytes with it");
   }
 

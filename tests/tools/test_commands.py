@@ -66,6 +66,24 @@ def test_plans_are_equal_to_the_byte(program, problem_file, tmp_path):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
+def test_a_plan_through_a_pipe(program, problem_file, tmp_path):
+    assert program("plan", problem_file, "--out", tmp_path / "a").status == 0
+    ran = program("plan", problem_file, "--out", "-", "--explain")
+    assert ran.status == 0 and ran.out == (tmp_path / "a").read_text()
+    assert "bound" in ran.err and 'unit 0 "u0"' in ran.err
+
+
+def test_what_is_wrong_in_a_file_names_the_file(program, problem_file, tmp_path):
+    plan, bad = tmp_path / "plan.json", tmp_path / "bad.json"
+    assert program("plan", problem_file, "--out", plan).status == 0
+    bad.write_text("{}")
+    program("plan", bad, "--out", "-").refused(2, f"{bad}: ")
+    program("simulate", bad, plan).refused(2, f"{bad}: ")
+    program("simulate", problem_file, bad).refused(2, f"{bad}: ")
+    bad.write_text(json.dumps(problem(1 << 19)))
+    program("plan", bad, "--out", "-").refused(3, f"{bad}: ")
+
+
 def test_a_plan_for_another_problem_is_refused(program, problem_file, tmp_path):
     plan, other = tmp_path / "plan.json", tmp_path / "other.json"
     assert program("plan", problem_file, "--out", plan).status == 0

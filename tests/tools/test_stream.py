@@ -209,6 +209,14 @@ def test_trace_and_explanation(program, uniform, tmp_path):
     assert sum("model.layers.7" in event.get("name", "") for event in events) >= report["steps"]
 
 
+def test_a_clock_without_a_speed_says_so_instead_of_times(program, uniform):
+    model, _ = uniform
+    out = program("stream", model, "--budget", "40%", "--device", "host:0?mode=virtual").out
+    assert "host:0?mode=virtual&h2d_gbps=55" in out and "bound" not in out and "beat" not in out
+    report = program("stream", model, "--budget", "40%", "--device", "host:0?mode=virtual", "--json").json()
+    assert "h2d_gbps" in report["note"]
+
+
 def test_lines_for_people(program, uniform):
     ran = program("stream", uniform[0], "--budget", "40%", "--device", VIRTUAL)
     assert ran.status == 0 and ran.err == ""

@@ -69,7 +69,7 @@ void end_manager(std::unique_ptr<Manager> manager) {
   const std::shared_ptr<Budget> budget = manager->shared_budget();
   const Inside inside(*budget);
   while (budget->busy().exchange(true, std::memory_order_acquire)) std::this_thread::yield();
-  manager.reset();
+  budget->end(std::move(manager));
   budget->busy().store(false, std::memory_order_release);
 }
 

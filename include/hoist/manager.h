@@ -109,9 +109,10 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_manager_create(hoist_device_t* de
 /**
  * @brief Waits for the manager's work and frees all it has. Dirty bytes of adopted tensors are stored first.
  *
- * An open step is given up. Where another thread is inside a manager of the budget it is waited for; within a callback
- * of the same budget the manager goes when the call that the callback is of returns. Failures cannot be told here: call
- * hoist_manager_drain before. NULL is a no-op.
+ * An open step is given up, unless other managers of the budget can end it and no tensor is adopted: then the step
+ * goes on without the manager, which goes with the step's end. Where another thread is inside a manager of the budget
+ * it is waited for; within a callback of the same budget the manager goes when the call that the callback is of
+ * returns. Failures cannot be told here: call hoist_manager_drain before. NULL is a no-op.
  * @externsync @blocking @since 0.1
  */
 HOIST_API void hoist_manager_destroy(hoist_manager_t* manager) HOIST_NOEXCEPT;

@@ -32,6 +32,8 @@ class BudgetMember {
  public:
   virtual ~BudgetMember() = default;
   [[nodiscard]] virtual bool committed() const noexcept = 0;
+  // Whether it can live on after its owner has given it up, until a step ends: nothing of it is the owner's.
+  [[nodiscard]] virtual bool may_go_later() const noexcept = 0;
   // By old number: the new one.
   virtual void renumber(const std::vector<std::uint32_t>& units, const std::vector<std::uint32_t>& items) = 0;
 };
@@ -81,7 +83,10 @@ class Budget {
   // A call names a stream. The one that units are on is kept until they go on on another: its owner may give it back
   // while a unit is open.
   void* keep(const std::shared_ptr<void>& stream);
-  // Stores what is dirty, forgets the member's units and items; the others go on. Never throws for want of a plan.
+  // Destroys a member: now, or with the end of a step that is open and that others can end.
+  void end(std::unique_ptr<BudgetMember> member);
+  // Of a member's destruction. Stores what is dirty, forgets the member's units and items; the others go on. Never
+  // throws for want of a plan.
   void leave(BudgetMember* member, const std::vector<bool>& units, const std::vector<bool>& items);
 
   // Throws Error(INFEASIBLE) where no plan fits, before anything is pinned.
@@ -221,7 +226,11 @@ class Budget {
   void next_phase();
   void learn();
   void finish_step();
+  void give_up_step();
   void rebuild_executor();
+  // leaving.cpp
+  [[nodiscard]] bool stays_for_step(const BudgetMember* member) const;
+  void let_go() noexcept;
   void forget(const std::vector<bool>& units, const std::vector<bool>& items);
   void observe();
   void observe_links(bool on);
@@ -245,6 +254,7 @@ class Budget {
   PinnedArena pinned_;
   Measure measure_;
   std::vector<BudgetMember*> members_;
+  std::vector<std::unique_ptr<BudgetMember>> leaving_;  // when the step ends; each keeps the budget until then
   std::size_t joins_ = 0;
   std::atomic<bool> busy_{false};
 

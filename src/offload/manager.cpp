@@ -59,6 +59,13 @@ Manager::~Manager() {
   for (void* slab : slabs_) budget_->pinned().release(slab);
 }
 
+// The memory of adopted tensors is the owner's again when the manager goes.
+bool Manager::may_go_later() const noexcept {
+  return std::none_of(tensors_.begin(), tensors_.end(), [](const Tensor& tensor) {
+    return tensor.spec.flags == HOIST_TENSOR_ADOPT || tensor.spec.release != nullptr;
+  });
+}
+
 void Manager::renumber(const std::vector<std::uint32_t>& units, const std::vector<std::uint32_t>& items) {
   for (Unit& unit : units_) unit.id = units[unit.id];
   for (Tensor& tensor : tensors_) tensor.item = items[tensor.item];

@@ -56,6 +56,7 @@ class Manager final : public BudgetMember {
   [[nodiscard]] const Budget& budget() const noexcept { return *budget_; }
   [[nodiscard]] const std::shared_ptr<Budget>& shared_budget() const noexcept { return budget_; }
   [[nodiscard]] bool committed() const noexcept override { return committed_; }
+  [[nodiscard]] bool may_go_later() const noexcept override;
   void renumber(const std::vector<std::uint32_t>& units, const std::vector<std::uint32_t>& items) override;
 
   std::uint32_t add_unit(const std::string& name);

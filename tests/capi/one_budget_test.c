@@ -258,15 +258,41 @@ static void test_two_managers(const device_t* on) {
   run(&one, 0, on->stream);
   run(&two, 0, on->stream);
   run(&one, 1, on->stream);
-  hoist_manager_destroy(two.manager); /* gives the step up */
-  hoist_unit_view_t view = HOIST_UNIT_VIEW_INIT;
-  CHECK(hoist_unit_begin(one.manager, 2, on->stream, &view) == HOIST_ERROR_ORDER);
+  hoist_manager_destroy(two.manager); /* goes with the end of the step */
+  OK(hoist_budget_query(budget, &status));
+  CHECK(status.unit_count == 2 * units);
+  run(&one, 2, on->stream);
+  OK(hoist_step_end(one.manager, on->stream));
+  OK(hoist_budget_query(budget, &status));
+  CHECK(status.unit_count == units && status.aborted_steps == 0);
   check_bytes(&one);
   for (int i = 0; i < 5; ++i) step(&one, on->stream);
   check_bytes(&one);
   OK(hoist_budget_query(budget, &status));
   CHECK(status.unit_count == units && status.tensor_count == 5);
   hoist_manager_destroy(one.manager);
+  hoist_budget_destroy(budget);
+}
+
+/* Within one step both go, one after the other: nobody is left to end it, and nothing stays. */
+static void test_both_go(const device_t* on) {
+  hoist_budget_status_t status = HOIST_BUDGET_STATUS_INIT;
+  hoist_budget_t* budget = create_budget(on, 5);
+  model_t one;
+  model_t two;
+  for (int first = 0; first < 2; ++first) {
+    build(&one, on, budget, 1);
+    build(&two, on, budget, 100);
+    OK(hoist_manager_commit(one.manager));
+    OK(hoist_manager_commit(two.manager));
+    OK(hoist_step_begin(one.manager, on->stream));
+    run(&one, 0, on->stream);
+    begin(&two, 0, on->stream);
+    hoist_manager_destroy(first == 0 ? one.manager : two.manager);
+    hoist_manager_destroy(first == 0 ? two.manager : one.manager);
+    OK(hoist_budget_query(budget, &status));
+    CHECK(status.unit_count == 0 && status.arena_bytes == 0 && status.pinned_bytes == 0);
+  }
   hoist_budget_destroy(budget);
 }
 
@@ -342,6 +368,7 @@ int main(void) {
   test_order(&on);
   test_busy(&on);
   test_two_managers(&on);
+  test_both_go(&on);
   test_fork(&on);
   close_device(&on);
   return 0;

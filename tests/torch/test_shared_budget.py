@@ -2,12 +2,16 @@
 """Two models on one budget: they take turns as threads do, and forwards of both that wait for their backwards are one step."""
 
 import copy
+import gc
+import threading
+import time
 
 import pytest
 import torch
 
 import hoist
 import hoist.torch as ht
+from hoist.torch import native
 from models import Block, Listed
 from test_turns import in_threads, same
 
@@ -180,3 +184,92 @@ def test_threads_with_a_model_each(pairs):
     for which, model in enumerate(plain):
         want = gradients(model(X).square().sum(), model)
         assert all(all(map(torch.equal, each, want)) for each in given[which])
+
+
+def dropped(which, inside):
+    """What becomes of a step that is open where the other model, or the step's own, is collected."""
+    budget = hoist.Budget(hoist.Device("host:0"), budget="60%")
+    torch.manual_seed(1)
+    models = [Listed(*(Block(16) for _ in range(3))) for _ in range(2)]
+    plain = copy.deepcopy(models)
+    for model in models:
+        ht.offload(model, budget)
+    want = [gradients(model(X).sum(), model) for model in plain]
+    for _ in range(3):
+        for at, model in enumerate(models):
+            assert same([gradients(model(X).sum(), model)], [want[at]])
+    del model
+    units = budget.query().unit_count
+
+    def drop():
+        models[which] = None
+        gc.collect()
+
+    inside(models, want, drop)
+    gc.collect()
+    other = models[1 - which]
+    assert same([gradients(other(X).sum(), other)], [want[1 - which]])
+    ht.manager(other).settle()
+    now = budget.query()
+    assert now.unit_count == units // 2 and now.aborted_steps == 0
+    ht.manager(other).release()
+    assert budget.query().unit_count == 0 == budget.query().pinned_bytes
+
+
+def in_the_others_step(models, want, drop):
+    with ht.manager(models[0]).step(), torch.no_grad():
+        before = models[0](X)
+        drop()
+        assert torch.equal(models[0](X), before)
+
+
+def with_a_part_in_it(models, want, drop):
+    loss = models[0](X).sum()
+    models[1](X)
+    drop()
+    assert same([gradients(loss, models[0])], [want[0]])
+
+
+def whose_backward_never_comes(models, want, drop):
+    loss = models[1](X).sum()
+    drop()
+    del loss
+
+
+@pytest.mark.parametrize("inside", [in_the_others_step, with_a_part_in_it, whose_backward_never_comes])
+def test_a_model_that_is_dropped_tears_no_step(inside):
+    dropped(1, inside)
+
+
+def test_a_release_waits_for_another_threads_step(pairs):
+    plain, models, _ = pairs()
+    want, inside, found = plain[0](X), threading.Event(), []
+    stop = models[0].parts[1].register_forward_hook(lambda *_: (inside.set(), time.sleep(0.01)) and None)
+
+    def go():
+        with torch.no_grad():
+            for _ in range(20):
+                found.append(torch.equal(models[0](X), want))
+
+    def end():
+        inside.wait(60)
+        ht.manager(models[1]).release()
+
+    in_threads(go, end)
+    stop.remove()
+    assert found == [True] * 20 and ht.manager(models[1]) is None
+    assert ht.manager(models[0]).query().aborted_steps == 0
+    assert all(map(torch.equal, (models[1](X),), (plain[1](X),)))
+
+
+def test_turns_of_budgets_that_are_gone_are_forgotten():
+    def forget(models):
+        for model in models:
+            ht.manager(model).release()
+        gc.collect()
+
+    forget([ht.offload(Block(16), "100%", device="host:0")])
+    before = native.library.hoist_torch_turn_count()
+    forget([ht.offload(Block(16), "100%", device="host:0") for _ in range(8)])
+    forget([ht.offload(Block(16), "100%", device="host:0")])
+    assert native.library.hoist_torch_turn_count() <= before

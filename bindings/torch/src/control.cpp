@@ -56,6 +56,8 @@ HOIST_TORCH_API int hoist_torch_settle(std::int64_t key) {
   return guarded([&] { hoist_torch::find_model(key)->settle(); });
 }
 
+HOIST_TORCH_API std::uint64_t hoist_torch_turn_count() { return hoist_torch::Turn::count(); }
+
 HOIST_TORCH_API std::uint64_t hoist_torch_thread() { return hoist_torch::this_thread(); }
 
 HOIST_TORCH_API int hoist_torch_step(std::int64_t key, std::uint64_t* out_step) {

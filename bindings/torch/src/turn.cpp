@@ -91,14 +91,34 @@ void Turn::clear(Phase phase) {
   members_.clear();
 }
 
+namespace {
+
+struct Turns {
+  std::mutex mutex;
+  std::unordered_map<std::int64_t, std::weak_ptr<Turn>> by_budget;
+};
+
+Turns& turns() {
+  static auto* const all = new Turns;  // outlives every static
+  return *all;
+}
+
+}  // namespace
+
 std::shared_ptr<Turn> Turn::of(std::int64_t budget) {
-  static std::mutex mutex;
-  static auto* const all = new std::unordered_map<std::int64_t, std::weak_ptr<Turn>>;  // outlives every static
-  const std::lock_guard lock(mutex);
-  std::weak_ptr<Turn>& known = (*all)[budget];
-  auto turn = known.lock();
-  if (turn == nullptr) known = turn = std::make_shared<Turn>();
+  const std::lock_guard lock(turns().mutex);
+  auto& known = turns().by_budget;
+  if (auto turn = known[budget].lock()) return turn;
+  // Those of budgets that are gone: nobody else would take them out.
+  for (auto it = known.begin(); it != known.end();) it = it->second.expired() ? known.erase(it) : std::next(it);
+  auto turn = std::make_shared<Turn>();
+  known[budget] = turn;
   return turn;
+}
+
+std::size_t Turn::count() {
+  const std::lock_guard lock(turns().mutex);
+  return turns().by_budget.size();
 }
 
 Left Turn::take(Model* model) {

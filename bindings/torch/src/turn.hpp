@@ -29,6 +29,7 @@ class Turn {
  public:
   // The one of all models with this number, which is their budget's.
   static std::shared_ptr<Turn> of(std::int64_t budget);
+  static std::size_t count();  // of those that are kept by their number
 
   // For a forward, or for work between steps. Waits while another thread is inside, and for a while where a step of
   // another thread waits for its backward, which may still come.

@@ -74,9 +74,11 @@ def _apply(self, function, recurse=True):
     order = list(self._parameters)
     hidden = {name: self._parameters.pop(name) for name in order if name in self._hoist_index}
     for name, parameter in hidden.items():
-        if parameter is not None and _dtype_after(function, parameter) != parameter.dtype:
-            warnings.warn(f'hoist.torch: "{name}" streams and stays {parameter.dtype} (release the model, convert it, and '
-                          "offload it again)", stacklevel=4)
+        if parameter is not None and (dtype := _dtype_after(function, parameter)) != parameter.dtype:
+            whole = self._hoist_unit.manager.model
+            warnings.warn(f'hoist.torch: a {type(whole).__name__} is offloaded: "{name}" of its {type(self).__name__} streams and '
+                          f"stays {parameter.dtype} (call hoist.torch.manager(model).release(), model.to({dtype}), and "
+                          "offload(model, ...) again)", stacklevel=4)
     try:
         original_class(self)._apply(self, function, recurse)
     finally:

@@ -320,9 +320,18 @@ class ModelManager:
 
     def refresh_between_steps(self) -> None:
         """Brings parameters that were changed to the device while no other thread is inside a step."""
+        with self._between_steps():
+            self.refresh(only_changed=True)
+
+    @contextlib.contextmanager
+    def _between_steps(self):
+        """While no other thread is inside a step of the budget; one that waits for its backward ends."""
+        if self.discovers():
+            yield
+            return
         native.take(self.key)
         try:
-            self.refresh(only_changed=True)
+            yield
         finally:
             native.abort(self.key)  # there is no step to give up, the turn is over
 
@@ -331,14 +340,15 @@ class ModelManager:
         if self.released:
             return
         self.settle()
-        self.parameters.give_back()
-        for module in list(self.model.modules()):
-            if module.__dict__.keys() & set(hooks.MARKS):
-                hooks.take_off(module)
-        compat.forget_compiled(self.model)
-        self.released = True
+        with self._between_steps():  # of other threads, too
+            self.parameters.give_back()
+            for module in list(self.model.modules()):
+                if module.__dict__.keys() & set(hooks.MARKS):
+                    hooks.take_off(module)
+            compat.forget_compiled(self.model)
+            self.released = True
+            self.native.close()
         self.forget()
-        self.native.close()
         self.budgeted.end()
 
 

@@ -18,6 +18,7 @@ library = ctypes.CDLL(_path)
 library.hoist_torch_failure.restype = ctypes.c_char_p
 library.hoist_torch_close.restype = None
 library.hoist_torch_thread.restype = ctypes.c_uint64
+library.hoist_torch_turn_count.restype = ctypes.c_uint64
 
 ops = torch.ops.hoist
 step_begin = ops.step_begin.default

@@ -113,4 +113,7 @@ class Parameters:
             if slot.has_other_bytes():
                 self._replaced(slot, slot.parameter)
         layout.give_back([slot for slot in self._manager.slots if slot.streams()], self._manager.native)
+        for slot in self._manager.slots:
+            for leaf in slot.leaves:
+                leaf.host = None  # it would keep the pinned memory
         self.return_residents()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plans and budgets over time: requests, failures, buckets of shapes, a budget that hides, bytes that lie beside it."""
 
+import copy
 import gc
 import json
 
@@ -136,6 +137,25 @@ def test_what_lies_beside_comes_off_a_joined_budget():
     del managers, models
     gc.collect()
     assert budget.query().reserved_bytes == 50000  # a model that is dropped gives back what it reserved
+
+
+def test_a_reserve_ends_a_step_that_waits(offload):
+    plain = Stack()
+    model = offload(copy.deepcopy(plain), "260000")
+    manager = ht.manager(model)
+    with torch.enable_grad():
+        want = torch.autograd.grad(plain(ids()).sum(), list(plain.parameters()))
+        loss = model(ids()).sum()
+        before = manager.query().budget_bytes
+        with pytest.raises(hoist.errors.InvalidStateError, match="within a step"):
+            manager.budget.reserve(4096)
+        manager.reserve(4096)
+        assert all(map(torch.equal, torch.autograd.grad(loss, list(model.parameters())), want))
+    with manager.step(), pytest.raises(RuntimeError, match="within a step"):
+        manager.reserve(4096)
+    model(ids())
+    assert manager.query().budget_bytes == before - 4096
+    manager.budget.release(4096)
 
 
 def test_a_refused_model_reserves_nothing():

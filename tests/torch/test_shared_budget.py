@@ -125,6 +125,22 @@ def test_a_step_by_hand_plans_both_with_their_backwards(pairs):
     assert now.phase == hoist.Phase.SERVING and now.mispredictions == now.demand_loads == 0
 
 
+def test_turns_that_no_plan_foresees_are_told(pairs):
+    _, models, _ = pairs()
+    managers = [ht.manager(model) for model in models]
+    with torch.no_grad():
+        with pytest.warns(UserWarning, match=r"8 of the last 16 steps .* with hoist.torch.manager\(model\).step\(\):") as told:
+            for _ in range(managers[0].steps_before_serving + 12):
+                for model in models:
+                    model(X)
+        assert len(told) == 1 and managers[0].replan_status.mispredicted_steps == 8
+        for _ in range(20):  # as it says
+            with managers[0].step():
+                for model in models:
+                    model(X)
+    assert [manager.replan_status.mispredicted_steps for manager in managers] == [0, 0]
+
+
 def test_one_within_the_others_forward(pairs):
     plain, models, _ = pairs()
     for pair in (plain, models):

@@ -10,14 +10,51 @@ std::string text_of(const py::handle& value) {
   return py::str(value);
 }
 
-hoist::Budget make(Device& device, const py::kwargs& options) {
-  hoist::BudgetOptions read;
-  for (const auto& [key, value] : options) read.set(py::str(key), text_of(value));
-  return hoist::Budget(device.get(), read);
+// What no conversion takes: named, with what would do, as the library names what it refuses.
+[[noreturn]] void refuse(const char* where, const char* argument, const py::object& value, const std::string& hint) {
+  const std::string kind = py::str(py::type::of(value).attr("__name__"));
+  const std::string shown = py::repr(value);
+  raise(HOIST_ERROR_INVALID_ARGUMENT, where, std::string(argument) + " is " + shown + ", of type " + kind,
+        hint.c_str());
 }
 
-template <typename Value, void (hoist::Budget::*call)(Value)>
-void set(hoist::Budget& self, Value value) {
+hoist::Budget make(const py::object& device, const py::kwargs& options) {
+  if (!py::isinstance<Device>(device)) {
+    const std::string name = py::isinstance<py::str>(device) ? std::string(py::repr(device)) : "\"cuda:0\"";
+    refuse("hoist.Budget", "device", device, "give an open device: hoist.Device(" + name + ")");
+  }
+  hoist::BudgetOptions read;
+  for (const auto& [key, value] : options) read.set(py::str(key), text_of(value));
+  return hoist::Budget(device.cast<Device&>().get(), read);
+}
+
+struct Setter {
+  const char* where;
+  const char* argument;
+  const char* hint;
+};
+
+constexpr const char* bytes_hint = "give a number of bytes, 0 or more, such as 1 << 20";
+constexpr Setter set_bytes_facts{"hoist.Budget.set_bytes", "bytes",
+                                 "give a number of bytes, or use set(), which takes \"24GiB\" and \"60%\""};
+constexpr Setter set_share_facts{"hoist.Budget.set_share", "share",
+                                 "give a number such as 0.6, or use set(), which takes \"60%\""};
+constexpr Setter set_facts{"hoist.Budget.set", "budget", "give text such as \"24GiB\" or \"60%\""};
+constexpr Setter reserve_facts{"hoist.Budget.reserve", "bytes", bytes_hint};
+constexpr Setter release_facts{"hoist.Budget.release", "bytes", bytes_hint};
+
+template <typename Value>
+Value value_of(const Setter& facts, const py::object& given) {
+  try {
+    return given.cast<Value>();
+  } catch (const py::cast_error&) {
+    refuse(facts.where, facts.argument, given, facts.hint);
+  }
+}
+
+template <typename Value, void (hoist::Budget::*call)(Value), const Setter& facts>
+void set(hoist::Budget& self, const py::object& given) {
+  const auto value = value_of<std::decay_t<Value>>(facts, given);
   refuse_strays("hoist.Budget");
   without_gil([&] { (self.*call)(value); });
 }
@@ -78,15 +115,16 @@ void bind_budget(py::module_& module) {
       .def(py::init(&make), py::arg("device"),
            "Budget(device, budget=\"60%\", profile_steps=5, ...): options by name, as in hoist_budget_options_t.\n"
            "InvalidArgumentError for an unknown one, with the nearest known.")
-      .def("set_bytes", set<std::uint64_t, &hoist::Budget::set_bytes>, py::arg("bytes"),
+      .def("set_bytes", set<std::uint64_t, &hoist::Budget::set_bytes, set_bytes_facts>, py::arg("bytes"),
            "Changes the budget; the next step's begin swaps the plan. InfeasibleError with the smallest that would do.")
-      .def("set_share", set<double, &hoist::Budget::set_share>, py::arg("share"),
+      .def("set_share", set<double, &hoist::Budget::set_share, set_share_facts>, py::arg("share"),
            "Changes the budget to a share of the managed bytes; as set_bytes.")
-      .def("set", set<const std::string&, &hoist::Budget::set>, py::arg("budget"),
+      .def("set", set<const std::string&, &hoist::Budget::set, set_facts>, py::arg("budget"),
            "Changes the budget: \"24GiB\" or \"60%\"; as set_bytes.")
-      .def("reserve", set<std::uint64_t, &hoist::Budget::reserve>, py::arg("bytes"),
+      .def("reserve", set<std::uint64_t, &hoist::Budget::reserve, reserve_facts>, py::arg("bytes"),
            "Counts device bytes outside of hoist against a budget of bytes; what was reserved adds up. As set_bytes.")
-      .def("release", set<std::uint64_t, &hoist::Budget::release>, py::arg("bytes"), "Gives reserved bytes back.")
+      .def("release", set<std::uint64_t, &hoist::Budget::release, release_facts>, py::arg("bytes"),
+           "Gives reserved bytes back.")
       .def("query", &hoist::Budget::query, "Counts and sizes.");
 }
 

@@ -103,6 +103,7 @@ HOIST_TORCH_API int hoist_torch_counters(std::int64_t key, std::uint64_t* out_co
     out_counters[0] = counters.steps;
     out_counters[1] = counters.fetches;
     out_counters[2] = counters.strays;
+    out_counters[3] = counters.mispredicted;
   });
 }
 

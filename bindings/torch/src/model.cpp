@@ -93,7 +93,22 @@ void Model::end_left(Left left) {
 
 void Model::finish() {
   hoist::check(insist([&] { return hoist_step_end(manager_, streams_.current()); }));
-  for (Model* member : turn_->left_members()) member->count_for_wake();
+  count_step(turn_->left_members());
+}
+
+// A step has ended.
+void Model::count_step(const std::vector<Model*>& members) {
+  for (Model* member : members) member->count_for_wake();
+  hoist_budget_status_t now = HOIST_BUDGET_STATUS_INIT;
+  if (hoist_manager_query(manager_, &now) != HOIST_OK) return;  // another thread asks something: the next step tells
+  if (!turn_->note_step(now.mispredictions, now.phase == HOIST_PHASE_SERVING) || watch_ == nullptr) return;
+  watch_(static_cast<std::uint32_t>(StepEvent::mispredicted), turn_->mispredicted());
+}
+
+ModelCounters Model::counters() const {
+  ModelCounters now = counters_;
+  now.mispredicted = turn_->mispredicted();
+  return now;
 }
 
 void Model::settle() {
@@ -227,7 +242,7 @@ void Model::end() {
     turn_->leave();
     throw;
   }
-  for (Model* member : turn_->members()) member->count_for_wake();
+  count_step(turn_->members());
   turn_->leave();
 }
 

@@ -20,12 +20,15 @@ struct ModelCounters {
   std::uint64_t fetches;
   std::uint64_t strays;  // fetches of a unit while another one was open: served by copies beyond the budget
   std::uint64_t tokens;
+  std::uint64_t
+      mispredicted;  // steps of the budget in a row, up to now, whose units came in another order than planned
 };
 
 // Told of steps, on the thread that runs them and between two of them.
 enum class StepEvent : std::uint32_t {
-  bucket = 0,  // the next step is for another bucket of shapes than the one before: the number of it
-  wake = 1,    // as many steps have ended as were asked for
+  bucket = 0,        // the next step is for another bucket of shapes than the one before: the number of it
+  wake = 1,          // as many steps have ended as were asked for
+  mispredicted = 2,  // so many of the last 16 steps have run units in another order than planned
 };
 using StepWatch = void (*)(std::uint32_t event, std::uint64_t value);
 
@@ -75,7 +78,7 @@ class Model : public std::enable_shared_from_this<Model> {
   // Of the host device's stream; others' are captured by torch.
   hoist_stream_t* capture_begin();
   hoist_graph_t* capture_end();
-  [[nodiscard]] ModelCounters counters() const { return counters_; }
+  [[nodiscard]] ModelCounters counters() const;
 
  private:
   // How a forward that is about to begin has come to its turn.
@@ -98,6 +101,7 @@ class Model : public std::enable_shared_from_this<Model> {
   void give_up();
   void see_bucket(const Tensor& anchor);
   void count_for_wake();
+  void count_step(const std::vector<Model*>& members);
   void begin(const Tensor* anchor);
   void end();
   void end_left(Left left);

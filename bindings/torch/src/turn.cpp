@@ -5,6 +5,7 @@
 #include <atomic>
 #include <stdexcept>
 #include <unordered_map>
+#include <utility>
 
 namespace hoist_torch {
 namespace {
@@ -230,6 +231,21 @@ void Turn::drop(std::uint64_t step) {
   if (step != step_ || step == 0) return;
   dropped_ = true;
   changed_.notify_all();
+}
+
+bool Turn::note_step(std::uint64_t mispredictions, bool serving) {
+  const std::lock_guard lock(mutex_);
+  const bool other = mispredictions > std::exchange(mispredictions_, mispredictions);
+  if (!serving) return false;
+  lately_ <<= 1U;
+  lately_.set(0, other);
+  if (lately_.none()) told_ = false;
+  return lately_.count() >= lately_.size() / 2 && !std::exchange(told_, true);
+}
+
+std::uint64_t Turn::mispredicted() {
+  const std::lock_guard lock(mutex_);
+  return lately_.count();
 }
 
 bool Turn::awaits_backward() {

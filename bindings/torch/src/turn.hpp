@@ -3,6 +3,7 @@
 // on one budget share their turns as they share its steps.
 #pragma once
 
+#include <bitset>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -72,6 +73,11 @@ class Turn {
   [[nodiscard]] const Model* opener() const { return opener_; }
   void set_opener(const Model* model) { opener_ = model; }
 
+  // After a step, with the budget's count so far of units in another order than planned: whether half of the last steps
+  // that served had some, which is told once.
+  bool note_step(std::uint64_t mispredictions, bool serving);
+  [[nodiscard]] std::uint64_t mispredicted();  // of the last 16 steps that served
+
   [[nodiscard]] bool begun() const { return begun_; }
   [[nodiscard]] bool awaits_backward();
   [[nodiscard]] std::uint64_t step() const { return step_; }
@@ -102,6 +108,9 @@ class Turn {
   bool several_ = false;
   std::vector<Model*> members_, left_members_;
   const Model* opener_ = nullptr;
+  std::uint64_t mispredictions_ = 0;
+  std::bitset<16> lately_;  // steps that had some, the last one first
+  bool told_ = false;
   std::uint32_t joined_ = 0;  // backwards that are inside
   std::uint32_t nested_ = 0;  // forwards inside of a backward
   Clock::time_point since_;   // the phase, or the turn

@@ -100,3 +100,17 @@ def test_the_log_goes_to_a_callable():
 def test_the_library_is_the_one_of_the_headers():
     assert hoist.version_abi() >= 1
     assert hoist.__version__ == (STATUS_H.parents[2] / "VERSION").read_text().strip()
+
+
+@pytest.mark.parametrize("call, says", [
+    (lambda budget: hoist.Budget("host:0"), "device is 'host:0', of type str .*hoist.Device\\('host:0'\\)"),
+    (lambda budget: hoist.Budget(3), "device is 3, of type int .*hoist.Device"),
+    (lambda budget: budget.reserve("1MiB"), "bytes is '1MiB', of type str .*number of bytes"),
+    (lambda budget: budget.release(-1), "bytes is -1, of type int .*0 or more"),
+    (lambda budget: budget.set_bytes("1MiB"), "bytes is '1MiB', of type str .*set\\(\\), which takes"),
+    (lambda budget: budget.set_share("60%"), "share is '60%', of type str .*set\\(\\)"),
+    (lambda budget: budget.set(0.6), "budget is 0.6, of type float .*60%"),
+])
+def test_values_of_another_type_are_named(call, says):
+    with pytest.raises(hoist.errors.InvalidArgumentError, match=says):
+        call(hoist.Budget(hoist.Device("host:0"), budget="60%"))

@@ -83,6 +83,13 @@ class ModelManager:
         self.settle()
         self.budgeted.set(budget, self.native)
 
+    def reserve(self, bytes: int) -> None:
+        """Counts device bytes that lie outside of hoist, beside resident_bytes; budget.release(bytes) gives them back.
+
+        Ends a step whose backward has not come. hoist.InfeasibleError where the rest is too small."""
+        self.settle()
+        self.budget.reserve(bytes)
+
     def query(self) -> hoist.BudgetStatus:
         """Counts and sizes of the whole budget; see hoist.BudgetStatus."""
         return self.native.query()
@@ -138,6 +145,10 @@ class ModelManager:
             if not self.capturing():
                 self._waiting = [is_over for is_over in self._waiting if not self._ask(is_over)]
             native.wake_after(self.key, 1 if self._waiting else 0)
+        elif event == native.MISPREDICTED:
+            warnings.warn(f"hoist.torch: {value} of the last 16 steps ran units in another order than planned, so that their weights "
+                          "are loaded on demand and nothing hides that (put what repeats, such as a round of the models on one budget, "
+                          "into one step: with hoist.torch.manager(model).step():)", stacklevel=4)
         elif self.buckets is not None and not self.capturing():
             self.buckets.enter(value)
 
@@ -174,7 +185,8 @@ class ModelManager:
         return self.parameters.resident_bytes
 
     def counters(self) -> dict[str, int]:
-        """Steps, fetches, and strays: fetches of a unit inside another one, served by copies beyond the budget."""
+        """Steps, fetches, strays: fetches of a unit inside another one, served by copies beyond the budget; mispredicted_steps:
+        of the budget's last 16 that served, those that ran units in another order than planned."""
         return native.counters(self.key)
 
     def suspend(self) -> None:

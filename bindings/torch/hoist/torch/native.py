@@ -216,7 +216,7 @@ def wait_for_gradients(key: int, count: int) -> None:
 
 
 _Watch = ctypes.CFUNCTYPE(None, ctypes.c_uint32, ctypes.c_uint64)
-BUCKET, WAKE = 0, 1  # events of watch
+BUCKET, WAKE, MISPREDICTED = 0, 1, 2  # events of watch
 
 
 def watch(key: int, function) -> object:
@@ -258,9 +258,9 @@ def is_capturing(key: int, device: torch.device) -> bool:
 
 
 def counters(key: int) -> dict[str, int]:
-    values = (ctypes.c_uint64 * 3)()
+    values = (ctypes.c_uint64 * 4)()
     check(library.hoist_torch_counters(ctypes.c_int64(key), values))
-    return dict(zip(("steps", "fetches", "strays"), values))
+    return dict(zip(("steps", "fetches", "strays", "mispredicted_steps"), values))
 
 
 # --- what a tracer sees: fresh tensors with exact strides, tokens of one byte ---

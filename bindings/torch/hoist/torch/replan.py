@@ -14,13 +14,15 @@ import hoist
 class ReplanStatus:
     """state: "idle" before any request, that of plan= included, "warming" and "measuring" while steps are run for one or
     its plan waits for the next step, then "done" or "failed"; can_request: whether a plan could be made now; applied: None before the first
-    one's end, then whether the last one was; reason: why not; replay_generation: replays of captured steps so far."""
+    one's end, then whether the last one was; reason: why not; replay_generation: replays of captured steps so far;
+    mispredicted_steps: of the last 16 that served, those that ran units in another order than planned."""
 
     state: str
     can_request: bool
     applied: "bool | None"
     reason: str
     replay_generation: int
+    mispredicted_steps: int
 
 
 class Replan:
@@ -114,4 +116,4 @@ class Replan:
             state = "done" if self._asked else "idle"
         applied = {"done": True, "failed": False}.get(state)
         return ReplanStatus(state, now.can_request, applied, self._failure or now.reason,
-                            self._manager.native.replay_query().begun)
+                            self._manager.native.replay_query().begun, self._manager.counters()["mispredicted_steps"])

@@ -116,8 +116,8 @@ static void copy_counts(const BudgetStatus& core, hoist_budget_status_t& out) {
   out.demand_loads = core.counters.demand_loads;
   out.replans = core.replans;
   out.refused_ops = core.counters.refused_ops;
-  out.h2d_bytes = Ledger::total(core.ledger.h2d);
-  out.d2h_bytes = Ledger::total(core.ledger.d2h);
+  out.h2d_bytes = core.h2d_bytes;
+  out.d2h_bytes = core.d2h_bytes;
   out.last_step_h2d_bytes = core.last_step_h2d_bytes;
   out.last_step_d2h_bytes = core.last_step_d2h_bytes;
 }
@@ -128,9 +128,7 @@ static void copy_host_memory(const PinnedArena::Held& held, hoist_budget_status_
   out.pageable_bytes = held.pageable;
 }
 
-hoist_budget_status_t public_status(Budget& budget) {
-  const BudgetStatus core = budget.status();
-  hoist_budget_status_t out = HOIST_BUDGET_STATUS_INIT;
+static void fill_status(Budget& budget, const BudgetStatus& core, hoist_budget_status_t& out) {
   out.phase = static_cast<hoist_phase_t>(core.phase);
   out.unit_count = static_cast<std::uint32_t>(budget.catalog().units().size());
   out.tensor_count = budget.catalog().items().size();
@@ -145,7 +143,11 @@ hoist_budget_status_t public_status(Budget& budget) {
   out.bound_us = core.predicted.bound_us;
   out.last_step_us = core.last_step_us;
   out.last_stall_us = core.last_stall_us;
-  return out;
+}
+
+void write_status(Budget& budget, hoist_budget_status_t& out) {
+  const BudgetStatus core = budget.status();
+  fill_struct(out, [&](hoist_budget_status_t& status) { fill_status(budget, core, status); });
 }
 
 }  // namespace hoist::capi
@@ -211,6 +213,6 @@ hoist_status_t hoist_budget_query(const hoist_budget_t* budget, hoist_budget_sta
     Budget& target = *value_of(budget, "budget");
     const Busy busy(target.busy(), "budget");
     check_out(out_status, "out_status");
-    write_struct(*out_status, public_status(target));
+    write_status(target, *out_status);
   });
 }

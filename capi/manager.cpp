@@ -163,7 +163,7 @@ hoist_status_t hoist_manager_query(const hoist_manager_t* manager, hoist_budget_
   return guarded("hoist_manager_query", [&] {
     const HeldManager held(manager);
     check_out(out_status, "out_status");
-    write_struct(*out_status, public_status(held.budget()));
+    write_status(held.budget(), *out_status);
   });
 }
 
@@ -192,15 +192,15 @@ hoist_status_t hoist_tensor_query(const hoist_manager_t* manager, hoist_tensor_t
     const HeldManager held(manager);
     check_out(out_info, "out_info");
     const TensorFacts facts = held->facts(tensor);
-    hoist_tensor_info_t info = HOIST_TENSOR_INFO_INIT;
-    info.name = facts.name;
-    info.bytes = facts.bytes;
-    info.host = facts.host;
-    info.version = facts.version;
-    info.on_device = facts.on_device ? 1 : 0;
-    info.host_current = facts.host_current ? 1 : 0;
-    info.flags = facts.flags;
-    info.tensor_class = static_cast<hoist_tensor_class_t>(facts.item_class);
-    write_struct(*out_info, info);
+    fill_struct(*out_info, [&](hoist_tensor_info_t& info) {
+      info.name = facts.name;
+      info.bytes = facts.bytes;
+      info.host = facts.host;
+      info.version = facts.version;
+      info.on_device = facts.on_device ? 1 : 0;
+      info.host_current = facts.host_current ? 1 : 0;
+      info.flags = facts.flags;
+      info.tensor_class = static_cast<hoist_tensor_class_t>(facts.item_class);
+    });
   });
 }

@@ -82,6 +82,6 @@ class HeldManager {
 
 // capi/budget.cpp
 BudgetOptions budget_options(const hoist_budget_options_t* options);
-hoist_budget_status_t public_status(Budget& budget);
+void write_status(Budget& budget, hoist_budget_status_t& out);
 
 }  // namespace hoist::capi

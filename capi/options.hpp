@@ -83,6 +83,16 @@ void write_struct(S& out, const S& full) {
   std::memset(target + known, 0, size - known);
 }
 
+// As write_struct, with `fill` to set every field but the size. Where the caller's struct is of this library's size it
+// is set there: to copy what has just been written, in other pieces than it was, waits for each write.
+template <typename S, typename Fill>
+void fill_struct(S& out, const Fill& fill) {
+  if (out.struct_size == sizeof(S)) return fill(out);
+  S full{};
+  fill(full);
+  write_struct(out, full);
+}
+
 // A field by name, for hoist_*_options_set and HOIST_<KEY>.
 template <typename S>
 struct Field {

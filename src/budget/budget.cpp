@@ -285,26 +285,27 @@ std::uint64_t Budget::steps_before_serving() const noexcept {
   return next == Phase::profiling ? options_.profile_steps - profiled_ : 0;
 }
 
+// Every member at its place: to clear them all first takes longer than the rest.
 BudgetStatus Budget::status() {
   count_replays(false);
-  BudgetStatus status;
-  status.phase = phase_;
-  status.budget_bytes = phase_ == Phase::building ? wanted_bytes() : present_.budget_bytes;
-  status.reserved_bytes = reserved_bytes_;
-  status.replans = replans_;
-  status.steps_before_serving = steps_before_serving();
-  status.last_step_h2d_bytes = last_step_h2d_;
-  status.last_step_d2h_bytes = last_step_d2h_;
-  status.counters = executor_ ? executor_->counters() : carried_counters_;
-  status.ledger = executor_ ? executor_->residency().ledger() : carried_ledger_;
-  if (!executor_) return status;
-  status.arena_bytes = executor_->residency().arena_bytes();
-  status.peak_bytes = executor_->residency().peak_bytes();
-  if (pending_ && pending_->arena) status.arena_bytes += pending_->arena->bytes();
-  status.last_step_us = executor_->last_step_us();
-  status.last_stall_us = measure_.last_stall_us();
-  if (present_.plan) status.predicted = present_.plan->predicted;
-  return status;
+  const Residency* residency = executor_ ? &executor_->residency() : nullptr;
+  const Ledger& ledger = residency != nullptr ? residency->ledger() : carried_ledger_;
+  const std::uint64_t waiting = residency != nullptr && pending_ && pending_->arena ? pending_->arena->bytes() : 0;
+  return {.phase = phase_,
+          .budget_bytes = phase_ == Phase::building ? wanted_bytes() : present_.budget_bytes,
+          .reserved_bytes = reserved_bytes_,
+          .arena_bytes = residency != nullptr ? residency->arena_bytes() + waiting : 0,
+          .peak_bytes = residency != nullptr ? residency->peak_bytes() : 0,
+          .replans = replans_,
+          .last_step_h2d_bytes = last_step_h2d_,
+          .last_step_d2h_bytes = last_step_d2h_,
+          .last_step_us = executor_ ? executor_->last_step_us() : 0,
+          .last_stall_us = executor_ ? measure_.last_stall_us() : 0,
+          .steps_before_serving = steps_before_serving(),
+          .predicted = executor_ && present_.plan ? present_.plan->predicted : plan::Predicted{},
+          .counters = executor_ ? executor_->counters() : carried_counters_,
+          .h2d_bytes = Ledger::total(ledger.h2d),
+          .d2h_bytes = Ledger::total(ledger.d2h)};
 }
 
 }  // namespace hoist

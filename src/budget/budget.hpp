@@ -60,7 +60,8 @@ struct BudgetStatus {
   std::uint64_t steps_before_serving = 0;
   plan::Predicted predicted;
   ExecutorCounters counters;
-  Ledger ledger;
+  std::uint64_t h2d_bytes = 0;  // of all steps, for whatever reason
+  std::uint64_t d2h_bytes = 0;
 };
 
 class Budget {

@@ -76,6 +76,7 @@ class Residency {
   [[nodiscard]] std::vector<ItemState>& items() noexcept { return items_; }
   [[nodiscard]] const std::vector<ItemState>& items() const noexcept { return items_; }
   [[nodiscard]] Ledger& ledger() noexcept { return ledger_; }
+  [[nodiscard]] const Ledger& ledger() const noexcept { return ledger_; }
   [[nodiscard]] CopyLog& copies() noexcept { return copies_; }
   void collect_copies();  // waits for what is being recorded
   [[nodiscard]] void* address(const ItemState& state) const noexcept {

@@ -25,7 +25,7 @@ TEST(Case13TiedTensors, AreOneItemThatIsMovedOnce) {
   EXPECT_EQ(rig.budget().catalog().unique_bytes(), 4U * 8192);
   rig.step();
   rig.wait();
-  EXPECT_EQ(Ledger::total(rig.budget().status().ledger.h2d), 4U * 8192);
+  EXPECT_EQ(rig.budget().status().h2d_bytes, 4U * 8192);
   rig.steps(4);
   rig.wait();
   EXPECT_EQ(rig.budget().status().last_step_h2d_bytes, 0U);

@@ -31,7 +31,7 @@ class ManagerOnDevice : public test::OnDevice {
     options.budget.trust = true;
     return options;
   }
-  std::uint64_t h2d_bytes(DeviceRig& rig) { return Ledger::total(rig.budget().status().ledger.h2d); }
+  std::uint64_t h2d_bytes(DeviceRig& rig) { return rig.budget().status().h2d_bytes; }
 
   static hoist_status_t status_of(const std::function<void()>& call) {
     try {

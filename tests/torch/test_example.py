@@ -43,3 +43,15 @@ def test_a_folder_is_mapped(monkeypatch, capsys, tmp_path):
     ids = torch.arange(8)[None]
     with torch.no_grad():
         assert torch.equal(loaded(ids).logits, model(ids).logits)
+
+
+def test_the_quick_start_of_the_manual(monkeypatch, capsys, tmp_path):
+    config = transformers.AutoConfig.from_pretrained(PYTHON / "tiny_decoder.json", num_hidden_layers=3)
+    transformers.AutoModelForCausalLM.from_config(config).save_pretrained(tmp_path / "checkpoint")
+    monkeypatch.chdir(tmp_path)
+    space = runpy.run_path(str(Path(__file__).parent / "quick_start.py"))
+    out = capsys.readouterr().out
+    assert "SERVING" in out and " 0 moved in a step" not in out and "replan: done, the same tokens: True" in out
+    plain = transformers.AutoModelForCausalLM.from_pretrained(tmp_path / "checkpoint").eval()
+    with torch.no_grad():
+        assert torch.equal(space["model"](space["ids"]).logits, plain(space["ids"]).logits)

@@ -215,3 +215,26 @@ def test_refusals(offload):
     with torch.enable_grad(), pytest.raises(Exception, match="train uncompiled"):
         torch.compile(model, fullgraph=True, backend="aot_eager")(INPUT)
     ht.manager(offload(Net(), "100%", manual=True)).release()  # before anything was discovered
+
+
+def test_a_weight_that_is_kept_is_empty_after_its_block(offload):
+    kept = []
+
+    class Keeping(Net):
+        def forward(self, x):
+            with ht.manual_unit(self, "first"):
+                weight = self.shared  # a name of the forward's own does no harm
+                x = torch.tanh(self.a(x) @ weight)
+                kept[:] = [self.a.up.weight]
+            with ht.manual_unit(self, "second"):
+                return self.b(x)
+
+    model = Keeping()
+    want = model(INPUT)
+    offload(model, "70%", manual=True)
+    model(INPUT)  # shows what the blocks read
+    for _ in range(8):
+        assert torch.equal(model(INPUT), want)
+        assert kept[0].numel() == 0
+        with pytest.raises(RuntimeError, match="shape|size|mat"):
+            INPUT @ kept[0]

@@ -15,6 +15,7 @@ in no block stay on the device. What a block reads that the first forward did no
 """
 
 import contextlib
+import sys
 
 import torch
 
@@ -34,6 +35,10 @@ def manual_unit(module, name: str):
         yield
     finally:
         manual.leave(entered)
+
+
+def _holders(tensors: list) -> list[int]:
+    return [sys.getrefcount(tensor) for tensor in tensors]
 
 
 class Manual:
@@ -121,6 +126,8 @@ class Manual:
                 self.manager.backward.close_any()  # a checkpointed region runs again in a backward
             fetched = native.fetch(token, token, self.manager.key, found.index)
         given, hooks = found.tensors_of(fetched), None
+        watched = not trains and found.plain and not torch.compiler.is_compiling()
+        holders = _holders(given) if watched else None
         if trains:
             given, hooks = training.give(found, given), training.saving(found, fetched)
             self.manager.goes_back |= any(tensor.requires_grad for tensor in given)
@@ -129,7 +136,7 @@ class Manual:
         for number, tensor in zip(found.numbers, given):
             views[number] = tensor
         outer, self.views = self.views, views
-        return found.index, fetched[0], outer, hooks
+        return found.index, fetched, outer, hooks, holders
 
     def leave(self, entered) -> None:
         if self.units is None:
@@ -139,10 +146,20 @@ class Manual:
             return
         if entered is None:
             return
-        index, first, self.views, hooks = entered
+        index, fetched, self.views, hooks, holders = entered
         if hooks is not None:
             hooks.__exit__(None, None, None)
         with torch.no_grad():
-            token = native.unit_end(first, [], self.manager.key, index)
+            token = native.unit_end(fetched[0], [], self.manager.key, index)
         if torch.compiler.is_compiling():
             self.manager.token = token
+        elif holders is not None:
+            self._take_back(fetched, holders)
+
+    def _take_back(self, fetched: list, holders: list[int]) -> None:
+        """A weight that is still held is empty from here on: its memory is another's soon. The next block gets a new tensor."""
+        kept = [at for at, count in enumerate(_holders(fetched)) if count > holders[at]]
+        for at in kept:
+            fetched[at].data = fetched[at].new_empty(0)
+        if kept:
+            native.forget_tensors(self.manager.key)

@@ -137,11 +137,12 @@ class Chooser {
     if (gap.loads) {
       const auto link = static_cast<std::size_t>(model_.link(gap));
       const double pressure = options_.pressure.empty() ? 1 : options_.pressure[gap.to];
-      cost += (charged_[link][gap.to] / options_.weight[gap.to] + gap.load_us) * gap.load_us * pressure;
+      const double price = model_.link(gap) == LinkId::peer ? options_.peer : 1;
+      cost += (charged_[link][gap.to] / options_.weight[gap.to] + gap.load_us) * gap.load_us * pressure * price;
     }
     if (is_dirty(g)) {
       const double store = model_.store_us[gap.item];
-      cost += (charged_[1][gap.from] / options_.weight[gap.from] + store) * store;
+      cost += (charged_[1][gap.from] / options_.weight[gap.from] + store) * store * options_.store;
     }
     return cost / static_cast<double>(model_.size[gap.item]) / gap.between;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a draft with places to a plan: the ops of each `after` in one order, stores, drops, then loads by deadline.
 #include <algorithm>
+#include <tuple>
 
 #include "plan/model.hpp"
 
@@ -28,7 +29,8 @@ class Emitter {
 
  private:
   // Stores by offset; of loads as urgent as each other first those whose places no store of their row frees, then in
-  // the order in which stores free them: a load that waits for its place holds up those behind it.
+  // the order in which stores free them: a load that waits for its place holds up those behind it. The others come by
+  // offset, so that copies to neighbouring places can be one.
   void sort() {
     const auto before = [](const Keyed& a, const Keyed& b) { return a.key != b.key ? a.key < b.key : a.rank < b.rank; };
     std::stable_sort(ops_.begin(), ops_.end(), before);
@@ -40,7 +42,9 @@ class Emitter {
       if (it.op.kind == OpKind::store) freed_.push_back({it.rank, it.rank + model_.size[it.op.item]});
       if (it.op.kind == OpKind::load) it.rank = last_freed(it.op);
     }
-    std::stable_sort(ops_.begin(), ops_.end(), before);
+    std::stable_sort(ops_.begin(), ops_.end(), [](const Keyed& a, const Keyed& b) {
+      return std::tie(a.key, a.rank, a.op.offset) < std::tie(b.key, b.rank, b.op.offset);
+    });
   }
 
   // Which of the row's stores frees the last of the load's place, from 1; 0 for none.

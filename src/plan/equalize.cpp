@@ -153,7 +153,9 @@ class Equalizer::Rooms {
       if (it == sums.end()) --it;
       if (options.carry) {
         if (it != sums.begin() && want - std::prev(it)->time < it->time - want) --it;
-        it = leanest(sums, it, options.loose * target * options.weight[menu.unit]);
+        const double loose = options.loose * target * options.weight[menu.unit];
+        // Where a unit may be off by more than its share, it streams nothing until enough has come together.
+        it = options.loose >= 1 && want < loose / 2 ? sums.begin() : leanest(sums, it, loose);
         carry[menu.link] = std::min(want - it->time, sums.back().time);
       }
       picked[m] = static_cast<std::uint32_t>(it - sums.begin());

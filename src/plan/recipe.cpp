@@ -16,8 +16,9 @@ constexpr double never = std::numeric_limits<double>::infinity();
 constexpr std::uint8_t weight_kinds = 10;
 
 auto as_tuple(const Recipe& r) {
-  return std::make_tuple(r.stream, r.reserve, r.weight, r.loose, r.pressure, r.only_needed, r.late, r.quiet,
-                         r.quiet_share, r.place.order, r.place.best_fit, r.place.tail, r.place.grow, r.place.by_offset);
+  return std::make_tuple(r.stream, r.reserve, r.weight, r.loose, r.pressure, r.peer, r.store, r.only_needed, r.late,
+                         r.quiet, r.quiet_share, r.place.order, r.place.best_fit, r.place.tail, r.place.grow,
+                         r.place.by_offset);
 }
 
 }  // namespace
@@ -30,6 +31,8 @@ Cook::Cook(Workshop& workshop, double bound_us)
   stalls_.assign(1, {});
   step_us_ = model_.compute_us;
   const auto& items = model_.problem.items;
+  const bool peers = std::any_of(items.begin(), items.end(), [](const Item& it) { return it.link == LinkId::peer; });
+  peers_ = peers && std::any_of(items.begin(), items.end(), [](const Item& it) { return it.link == LinkId::h2d; });
   stores_ = model_.problem.cyclic && std::any_of(items.begin(), items.end(), is_written);
   Recipe bare;
   bare.weight = 0;
@@ -85,7 +88,8 @@ std::optional<Draft> Cook::choose_draft(const Recipe& recipe) {
   Draft draft = keep_everything(model_);
   const std::vector<double> weight = weights(recipe.weight);
   const bool alone = recipe.stream != Stream::greedy && equalizer_.covers_all();
-  if (!alone && !choose(model_, {cap, weight, pressure_[recipe.pressure]}, draft)) return std::nullopt;
+  if (!alone && !choose(model_, {cap, weight, pressure_[recipe.pressure], recipe.peer, recipe.store}, draft))
+    return std::nullopt;
   if (recipe.stream == Stream::greedy) return draft;
   const EqualizeOptions options{cap, weight, recipe.stream == Stream::carry, recipe.loose};
   if (!equalizer_.run(options, draft) && alone) return std::nullopt;
@@ -151,7 +155,9 @@ bool Cook::quieten(Recipe& recipe, double& time) {
     quiet.quiet = static_cast<std::uint8_t>(stalls_.size() - 1);
     double its = time;
     const auto set = [](Recipe& r, double v) { r.quiet_share = v; };
-    if (!vary(quiet, its, set, std::array{1.0, 0.95, 0.9, 0.8, 0.65})) break;
+    const bool found = is_large() ? vary(quiet, its, set, std::array{0.95, 0.9, 0.8})
+                                  : vary(quiet, its, set, std::array{1.0, 0.95, 0.9, 0.8, 0.65});
+    if (!found) break;
     time = its;
     recipe = quiet;
     better = true;
@@ -184,7 +190,24 @@ bool Cook::press(Recipe& recipe, double& time) {
       recipe = next;
       its_stalls_ = workshop_.last_stalls();
       better = true;
+    } else if (is_large() && round > 0) {
+      break;
     }
+  }
+  return better;
+}
+
+// Links work beside each other: time of the one that has less to do is cheap.
+bool Cook::balance(Recipe& recipe, double& time) {
+  bool better = false;
+  if (peers_) {
+    better = vary(
+        recipe, time, [](Recipe& r, double v) { r.peer = v; }, std::array{4.0, 16.0, 64.0, 0.25});
+  }
+  if (stores_) {
+    const auto set = [](Recipe& r, double v) { r.store = v; };
+    better |= is_large() ? vary(recipe, time, set, std::array{0.5})
+                         : vary(recipe, time, set, std::array{0.5, 0.25, 2.0, 5.0, 12.0});
   }
   return better;
 }
@@ -192,7 +215,8 @@ bool Cook::press(Recipe& recipe, double& time) {
 // Steps of about what a unit streams; where the reserve is far more, because stays are long, parts of it.
 std::vector<double> Cook::next_reserves(double at) {
   if (at > 8) return {at * 0.75, at * 1.3, at * 0.9, at * 1.1};
-  std::vector<double> reserves = {at + 0.5, at + 0.25, at + 1, at * 1.5, at * 0.75};
+  std::vector<double> reserves = {at + 0.5,  at + 0.25, at + 1,    at * 1.5, at * 0.75,
+                                  at * 0.95, at * 0.9,  at * 0.85, at * 1.06};
   for (const double less : {0.5, 0.25, 1.0}) {
     if (at >= less) reserves.push_back(at - less);
   }
@@ -204,6 +228,7 @@ bool Cook::improve(Recipe& recipe, double& time) {
   constexpr std::array streams = {Stream::greedy, Stream::above, Stream::carry};
   std::vector<std::uint8_t> kinds(weight_kinds);
   std::iota(kinds.begin(), kinds.end(), std::uint8_t{0});
+  if (is_large() && !equalizer_.covers_all()) kinds = {0, 1, 3, 6};
   bool better = vary(
       recipe, time, [](Recipe& r, double v) { r.reserve = v; }, next_reserves(recipe.reserve));
   if (stores_) better |= quieten(recipe, time);
@@ -213,8 +238,9 @@ bool Cook::improve(Recipe& recipe, double& time) {
       recipe, time, [](Recipe& r, std::uint8_t v) { r.weight = v; }, kinds);
   if (recipe.stream == Stream::carry) {
     better |= vary(
-        recipe, time, [](Recipe& r, double v) { r.loose = v; }, std::array{0.0, 0.1, 0.25, 0.5, 0.8});
+        recipe, time, [](Recipe& r, double v) { r.loose = v; }, std::array{0.0, 0.1, 0.25, 0.5, 0.8, 1.5, 2.5});
   }
+  if (recipe.stream == Stream::greedy) better |= balance(recipe, time);
   if (recipe.stream == Stream::greedy) better |= press(recipe, time);
   better |= vary(
       recipe, time, [](Recipe& r, bool v) { r.place.grow = v; }, std::array{false, true});
@@ -265,10 +291,29 @@ void Cook::climb(Recipe& recipe, double& time) {
   }
 }
 
+// Fewer, larger copies have less latency, and want more bytes kept for loads ahead: another start.
+void Cook::descend_lean(const Recipe& from) {
+  Recipe best = from;
+  double time = never;
+  for (const double loose : {0.5, 1.5, 2.5}) {
+    vary(
+        best, time,
+        [&](Recipe& r, double v) {
+          r.reserve = v;
+          r.loose = loose;
+        },
+        std::array{1.5, 2.0, 3.0, 4.5});
+  }
+  if (time > 1.05 * workshop_.best_us()) return;
+  while (improve(best, time)) {
+  }
+}
+
 void Cook::descend(std::uint64_t most_tries) {
   // Where equal streams cover everything, the greedy choice adds little and costs the most.
   std::vector<Stream> streams = {Stream::carry, Stream::greedy, Stream::above};
-  if (is_large() && equalizer_.covers_all()) streams = {Stream::carry};
+  // Where tries are few, all of them go to one recipe: to the greedy one, whose stores find the most room to wait.
+  if (is_large()) streams = {equalizer_.covers_all() ? Stream::carry : Stream::greedy};
   for (std::size_t i = 0; i < streams.size(); ++i) {
     const Stream stream = streams[i];
     most_tries_ = most_tries * (i + 1) / streams.size();  // none starves the others
@@ -276,6 +321,7 @@ void Cook::descend(std::uint64_t most_tries) {
     best.stream = stream;
     best.place.order = PlaceOrder::time;
     best.place.grow = true;
+    best.place.retries = is_large() ? 4 : 12;
     double time = never;
     if (is_large() && !equalizer_.covers_all()) {
       climb(best, time);
@@ -286,6 +332,7 @@ void Cook::descend(std::uint64_t most_tries) {
     if (time == never) continue;
     while (improve(best, time)) {
     }
+    if (stream == Stream::carry && !is_large() && equalizer_.covers_all()) descend_lean(best);
   }
 }
 

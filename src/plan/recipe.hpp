@@ -18,6 +18,8 @@ struct Recipe {
   bool only_needed = false;   // leads as a deadline schedule asks for, instead of as early as possible
   double loose = 0;           // as in EqualizeOptions
   std::uint8_t pressure = 0;  // rounds in which the loads of units that stalled became dearer
+  double peer = 1;            // as in ChooseOptions
+  double store = 1;           // as in ChooseOptions
   std::uint8_t late = 0;      // units by which stores wait
   std::uint8_t quiet = 0;     // which stalls stores keep out of: a row of Cook's `stalls_`
   double quiet_share = 1;     // of the arena, what such stores may fill
@@ -43,6 +45,8 @@ class Cook {
   [[nodiscard]] static std::vector<double> next_reserves(double at);
   void climb(Recipe& recipe, double& time);
   bool improve(Recipe& recipe, double& time);
+  void descend_lean(const Recipe& from);
+  bool balance(Recipe& recipe, double& time);
   bool press(Recipe& recipe, double& time);
   bool quieten(Recipe& recipe, double& time);
   template <typename Set, typename Values>
@@ -63,6 +67,7 @@ class Cook {
   std::vector<std::vector<double>> stalls_;    // by row, then unit: of plans whose stores could wait
   std::vector<double> its_stalls_;             // by unit, of the recipe that a descent stands on
   bool stores_ = false;                        // whether any plan may store
+  bool peers_ = false;                         // whether loads go over the peer link beside the host's
   std::uint64_t tries_ = 0;
   std::uint64_t most_tries_ = 0;
   std::map<Recipe, double> tasted_;

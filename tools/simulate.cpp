@@ -52,9 +52,11 @@ void simulate(const Simulation& wanted) {
 void add_simulate(CLI::App& app, int&) {
   CLI::App* command = app.add_subcommand("simulate", "Checks a plan and says what a step would take");
   auto wanted = std::make_shared<Simulation>();
-  command->add_option("PROBLEM", wanted->problem, "JSON as doc/design/planner.md describes it")->required();
-  command->add_option("PLAN", wanted->plan, "JSON as hoist plan writes it")->required();
-  command->add_option("--trace", wanted->trace, "Write a Chrome trace of the last simulated step");
+  command->add_option("PROBLEM", wanted->problem, "JSON as doc/design/planner.md describes it")
+      ->check(a_path)
+      ->required();
+  command->add_option("PLAN", wanted->plan, "JSON as hoist plan writes it")->check(a_path)->required();
+  command->add_option("--trace", wanted->trace, "Write a Chrome trace of the last simulated step")->check(a_path);
   command->add_flag("--json", wanted->json, "Print one JSON object");
   command->callback([wanted] { simulate(*wanted); });
 }

@@ -37,7 +37,9 @@ int stream(const StreamOptions& options) {
 void add_stream(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("stream", "Streams a checkpoint's weights under a byte budget");
   auto options = std::make_shared<StreamOptions>();
-  command->add_option("MODEL", options->model, "MODEL.safetensors or MODEL.safetensors.index.json")->required();
+  command->add_option("MODEL", options->model, "MODEL.safetensors or MODEL.safetensors.index.json")
+      ->check(a_path)
+      ->required();
   command->add_option("--budget", options->budget, "Device memory for weights: a share (40%) or bytes (8GiB)")
       ->required();
   command->add_option("--device", options->device, "Device and its options: host:0?mode=virtual&h2d_gbps=55")
@@ -56,8 +58,8 @@ void add_stream(CLI::App& app, int& status) {
                    "Compute time of each unit, waited for or modelled. Without it: as long as the unit's own copies "
                    "take, the break-even where streaming can just hide behind compute. 0: none, so that the link "
                    "is what a step takes")
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("--trace", options->trace, "Write a Chrome trace of the serving steps");
+      ->check(CLI::Range(0.0, 1e9));
+  command->add_option("--trace", options->trace, "Write a Chrome trace of the serving steps")->check(a_path);
   command->add_flag("--timing", options->timing,
                     "Say for every unit how long it computed, waited and had bytes copied");
   command->add_flag("--json", options->json, "Print one JSON object");

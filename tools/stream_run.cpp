@@ -17,6 +17,10 @@ constexpr std::size_t steps_in_flight = run_ahead_steps + 2;  // a step's calls 
 constexpr unsigned most_steps_to_serving = 64;
 
 hoist::Budget make_budget(const hoist::Device& device, const std::string& size) {
+  const bool bare = size.size() <= 3 && size.find_first_not_of("0123456789") == std::string::npos;
+  if (bare && !size.empty() && std::stoi(size) >= 1 && std::stoi(size) <= 100) {
+    throw BadInput("--budget " + size + " is " + size + " bytes; for a share write --budget " + size + "%");
+  }
   hoist::BudgetOptions options;
   options.set("budget", size);
   if (options.budget_bytes == 0 && options.budget_share == 0) {  // to the library that is "no limit"

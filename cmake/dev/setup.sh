@@ -3,7 +3,7 @@
 # Sourced by ./dev: what a command needs is installed on first use and found again at once after that.
 # The library refuses unknown HOIST_* names in the environment, so HOIST_HOME stays in this shell.
 
-hoist_home=${HOIST_HOME:-${XDG_CACHE_HOME:-$HOME/.cache}/hoist}
+hoist_home=${HOIST_HOME:-${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}/hoist}
 export -n HOIST_HOME 2>/dev/null || true
 
 say() { printf '%s\n' "dev: $*" >&2; }
@@ -76,7 +76,9 @@ need_venv() {
   shift
   python=$(find_python)
   if [ ! -e "$folder/.complete" ]; then
-    mkdir -p "$hoist_home"
+    mkdir -p "$hoist_home" 2>/dev/null || true
+    [ -w "$hoist_home" ] ||
+      die "$hoist_home cannot be written, where Python environments go; name another folder: HOIST_HOME=FOLDER ./dev ..."
     (
       flock 9
       [ -e "$folder/.complete" ] && exit 0
@@ -103,7 +105,7 @@ cargo_is_new_enough() {
 
 find_cargo() {
   local candidate
-  for candidate in cargo "$HOME/.cargo/bin/cargo" /usr/bin/cargo-1.8? /usr/lib/rust-1.8?/bin/cargo; do
+  for candidate in cargo "${HOME:-}/.cargo/bin/cargo" /usr/bin/cargo-1.8? /usr/lib/rust-1.8?/bin/cargo; do
     candidate=$(command -v "$candidate") || continue
     if cargo_is_new_enough "$candidate"; then printf '%s\n' "$candidate"; return 0; fi
   done

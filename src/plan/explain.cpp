@@ -47,7 +47,7 @@ class Explainer {
   [[nodiscard]] std::string unit(Number number) const {
     if (number < Number{}) return "the start";
     const auto index = static_cast<std::size_t>(number);
-    return text("unit ", index, " \"", shown(problem_.units[index].name), "\"");
+    return text("unit ", index, " (\"", shown(problem_.units[index].name), "\")");
   }
 
   [[nodiscard]] bool leaves(std::uint32_t item) const {

@@ -34,6 +34,11 @@ ${CC:-cc} -std=c11 -Wall -Wextra -Werror "$here/c/consumer.c" -o "$scratch/consu
   $(pkg-config --cflags --libs hoist)
 "$scratch/consumer"
 
+# An older standard is told by name, not by what the headers trip over.
+said=$(printf '#include <hoist/hoist.hpp>\n' |
+  ${CXX:-c++} -std=c++17 -I"$prefix/include" -fsyntax-only -x c++ - 2>&1 | grep -m 1 error) || true
+[[ $said == *"need C++20"* ]] || { echo "$0: hoist.hpp in C++17 says: $said" >&2; exit 1; }
+
 cmake -S "$here/cpp" -B "$scratch/cpp" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_FLAGS="$flags" \
   -DCMAKE_CXX_FLAGS="-Wall -Wextra -Werror $flags" >"$scratch/log"
 cmake --build "$scratch/cpp" >"$scratch/log" || { cat "$scratch/log"; exit 1; }

@@ -255,7 +255,7 @@ TEST(Explain, HasALineForEveryItem) {
   for (const Item& item : problem.items) EXPECT_THAT(text, HasSubstr(item.name + ": "));
   EXPECT_THAT(text, HasSubstr("to make room: unit"));
   // Units by their names; a step can have a name twice, so by their numbers too.
-  EXPECT_THAT(text, HasSubstr("after unit 0 \"" + problem.units[0].name + "\""));
+  EXPECT_THAT(text, HasSubstr("after unit 0 (\"" + problem.units[0].name + "\")"));
 }
 
 // A reason that speaks of room names more bytes than there are, and one that speaks of places no more than that.

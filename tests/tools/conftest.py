@@ -15,6 +15,7 @@ def pytest_addoption(parser):
 
 @dataclass
 class Ran:
+    path: str
     status: int
     out: str
     err: str
@@ -41,7 +42,7 @@ def program(request):
     def run(*arguments, timeout: float = 300, **environment: str) -> Ran:
         done = subprocess.run([path, *map(str, arguments)], capture_output=True, text=True, timeout=timeout,
                               env=os.environ | environment)
-        return Ran(done.returncode, done.stdout, done.stderr)
+        return Ran(path, done.returncode, done.stdout, done.stderr)
 
     return run
 

@@ -110,6 +110,9 @@ def test_names_cannot_break_the_line(program, tmp_path):
     (["--budget", "-5%"], ["-5%"]),
     (["--budget", "200%"], ["'200%'", "100%"]),
     (["--budget", "0"], ["0"]),
+    (["--budget", "40"], ["40 bytes", "--budget 40%"]),
+    (["--budget", "40%", "--trace", ""], ["--trace", "name a file"]),
+    (["--budget", "40%", "--compute-us", "x"], ["--compute-us", "1000000000."]),
     (["--budget", "40%", "--steps", "0"], ["--steps"]),
     (["--budget", "40%", "--compute-us", "-1"], ["--compute-us"]),
     (["--budget", "40%", "--compute-us", "nan"], ["--compute-us"]),
@@ -129,7 +132,9 @@ def test_commands(program):
     program("strem").refused(2, "strem", "'stream'")
     program("bench", "links", "cuda:0").refused(2, "'cuda:0' is one argument too many", "--device")
     program("bench", "links", "--devise", "cuda:0").refused(2, "'--devise'", "'--device'")
-    program().refused(2, "hoist --help")
+    program().refused(2, "hoist --help", "stream, checkpoint, plan")
+    program("-v").refused(2, "'-v'", "'--version'")
+    program("checkpoint", "").refused(2, "FILE", "name a file")
     assert program("--help").status == 0
     assert program("stream", "--help").status == 0
 

@@ -2,6 +2,7 @@
 """hoist info, checkpoint, plan and simulate."""
 
 import json
+import subprocess
 
 import checkpoints
 import pytest
@@ -70,7 +71,7 @@ def test_a_plan_through_a_pipe(program, problem_file, tmp_path):
     assert program("plan", problem_file, "--out", tmp_path / "a").status == 0
     ran = program("plan", problem_file, "--out", "-", "--explain")
     assert ran.status == 0 and ran.out == (tmp_path / "a").read_text()
-    assert "bound" in ran.err and 'unit 0 "u0"' in ran.err
+    assert "bound" in ran.err and 'unit 0 ("u0")' in ran.err
 
 
 def test_what_is_wrong_in_a_file_names_the_file(program, problem_file, tmp_path):
@@ -82,6 +83,14 @@ def test_what_is_wrong_in_a_file_names_the_file(program, problem_file, tmp_path)
     program("simulate", problem_file, bad).refused(2, f"{bad}: ")
     bad.write_text(json.dumps(problem(1 << 19)))
     program("plan", bad, "--out", "-").refused(3, f"{bad}: ")
+
+
+def test_a_full_disk_behind_standard_output_is_no_success(program, problem_file):
+    path = program("info").path
+    for arguments in (["info"], ["plan", problem_file, "--out", "-"]):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([path, *arguments], stdout=full, stderr=subprocess.PIPE, text=True)
+        assert done.returncode == 1 and "hoist: cannot write standard output: No space left" in done.stderr
 
 
 def test_a_plan_for_another_problem_is_refused(program, problem_file, tmp_path):

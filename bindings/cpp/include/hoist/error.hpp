@@ -2,6 +2,10 @@
 // Failures as exceptions, the log, the version.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "hoist's C++ headers need C++20: compile with -std=c++20 or newer, or use the C header hoist/hoist.h"
+#endif
+
 #include <cstdint>
 #include <stdexcept>
 #include <string>

@@ -61,6 +61,13 @@ class Slot:
     build: object = None  # makes the tensor of the leaves' tensors; None: the one leaf itself
     device: "torch.device | None" = None
     version: int = 0
+    host_at: "int | None" = None  # the address of the host copy of a plain parameter
+
+    def is_as_it_was(self) -> bool:
+        """Whether nothing that torch tells of has changed; asked of each parameter at each step, so that it is short."""
+        parameter = self.parameter
+        return (self.module._parameters.get(self.name) is parameter and parameter._version == self.version
+                and (self.host_at is None or parameter.data_ptr() == self.host_at))
 
     def has_other_bytes(self) -> bool:
         """Whether `parameter.data = ...` has taken the streamed parameter away from the host copy."""
@@ -246,6 +253,7 @@ def show_host_copies(slots: list[Slot], native_manager) -> None:
             leaf.host = copies.tensor(leaf)
             leaf.put(leaf.host)
         slot.version = slot.parameter._version
+        slot.host_at = slot.leaves[0].host.data_ptr() if slot.build is None else None
 
 
 def give_back(slots: list[Slot], native_manager) -> None:

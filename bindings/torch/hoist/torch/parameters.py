@@ -23,6 +23,8 @@ class Parameters:
         """See ModelManager.refresh."""
         changed = {}
         for slot in self._manager.slots:
+            if only_changed and slot.is_as_it_was():
+                continue
             parameter = slot.module._parameters.get(slot.name)
             replaced = parameter is not slot.parameter or slot.has_other_bytes()
             if not replaced and parameter._version == slot.version and only_changed:

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -95,7 +96,18 @@ inline void keep_shell(void* shell) {
   shells.push_back(shell);
 }
 
+template <typename H>
+void bury(H* handle) noexcept {
+  handle->value.reset();
+  if (!trust_mode()) {
+    delete handle;
+  } else {
+    keep_shell(handle);
+  }
+}
+
 // NULL is a no-op. A child leaves its parent's objects alone: they stand for threads and devices that it has not.
+// Where the release fails, as a wait for work that failed does, that is told and the object goes nonetheless.
 template <typename H, typename Release>
 void destroy_handle(H* handle, const char* where, Release&& release) noexcept {
   if (handle == nullptr) return;
@@ -103,13 +115,8 @@ void destroy_handle(H* handle, const char* where, Release&& release) noexcept {
     if (handle->magic == magic_of<H>() && handle->generation != fork_generation()) return;
     checked(handle, "handle");
     handle->magic = dead_magic;
+    const std::unique_ptr<H, void (*)(H*) noexcept> buried(handle, bury<H>);
     release(*handle->value);
-    handle->value.reset();
-    if (!trust_mode()) {
-      delete handle;
-    } else {
-      keep_shell(handle);
-    }
   });
 }
 

@@ -38,12 +38,27 @@ SlotArena::SlotArena(std::shared_ptr<Device> device, std::shared_ptr<SlotAddress
 
 SlotArena::~SlotArena() {
   Pool pool;
-  try {
-    take_apart(SlotMapping{{}, std::vector<std::uint32_t>(behind_.size(), 0)}, pool);
-  } catch (const std::exception& error) {
-    log(HOIST_LOG_ERROR, "memory stays mapped: ", error.what());
+  for (const Memory& block : blocks_) pool.emplace(block.bytes, block.handle);
+  for (std::size_t part = 0; part < behind_.size(); ++part) {
+    const Memory& it = behind_[part];
+    if (it.own && it.handle != nullptr) pool.emplace(it.bytes, it.handle);
+    if (it.mapped && !unmapped(part)) std::erase_if(pool, [&](const auto& kept) { return kept.second == it.handle; });
   }
   give_back(pool);
+}
+
+// A device that refuses once is asked again: memory that stays mapped is lost until the device is closed.
+bool SlotArena::unmapped(std::size_t part) noexcept {
+  for (const bool again : {false, true}) {
+    try {
+      unmap(part);
+      return true;
+    } catch (const std::exception& error) {
+      log(again ? HOIST_LOG_ERROR : HOIST_LOG_WARNING, behind_[part].bytes,
+          again ? " bytes stay mapped: " : " bytes are unmapped once more: ", error.what());
+    }
+  }
+  return false;
 }
 
 void SlotArena::unmap(std::size_t part) {

@@ -70,6 +70,7 @@ class SlotArena final : public DeviceArena {
   void* take(std::uint64_t bytes, Pool& pool);
   void give_back(Pool& pool) noexcept;
   void unmap(std::size_t part);
+  [[nodiscard]] bool unmapped(std::size_t part) noexcept;
   [[nodiscard]] bool stays(const SlotMapping& next, std::size_t part) const {
     return behind_[part].mapped && behind_[part].own && next.block_of_part[part] == SlotMapping::own;
   }

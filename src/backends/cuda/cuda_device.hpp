@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string_view>
@@ -154,8 +155,9 @@ class CudaDevice {
   CUcontext aside_ = nullptr;  // of streams that launches and waits for the device must not hold up
   Faults faults_{false};
   std::mutex mutex_;
-  std::unordered_map<void*, std::uint64_t> registered_;  // by us: bytes
-  std::set<CUdevice> peers_;                             // whose contexts are held
+  std::unordered_map<void*, std::uint64_t> registered_;           // by us: bytes
+  std::set<CUdevice> peers_;                                      // whose contexts are held
+  std::unordered_map<Handle*, std::unique_ptr<Handle>> handles_;  // those that a lost device does not unmap stay
 };
 
 }  // namespace hoist_backend::cuda

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses that outlive the memory behind them. A handle is mapped whole: the driver takes no part of one.
 #include <memory>
+#include <mutex>
+#include <utility>
 
 #include "backends/cuda/cuda_device.hpp"
 #include "backends/cuda/error.hpp"
@@ -24,14 +26,18 @@ Handle* CudaDevice::handle_create(std::uint64_t bytes) {
   const CUresult result = driver().cuMemCreate(&handle->handle, bytes, &properties, 0);
   if (result == CUDA_ERROR_OUT_OF_MEMORY) fail_out_of_memory(bytes);
   if (result != CUDA_SUCCESS) fail_call(result, "cuMemCreate", text(bytes, " bytes"));
-  return handle.release();
+  const std::lock_guard lock(mutex_);
+  return handles_.emplace(handle.get(), std::move(handle)).first->first;
 }
 
 void CudaDevice::handle_destroy(Handle* handle) {
-  const std::unique_ptr<Handle> gone(handle);
+  std::unique_lock lock(mutex_);
+  const auto gone = handles_.extract(handle);
+  lock.unlock();
+  if (!gone) fail(HOIST_ERROR_INVALID_ARGUMENT, "a handle is destroyed that was never given out");
   const Current current(context_);
   const OutsideCapture outside;
-  check(driver().cuMemRelease(handle->handle), "cuMemRelease", "");
+  check(driver().cuMemRelease(gone.mapped()->handle), "cuMemRelease", "");
 }
 
 void* CudaDevice::address_reserve(std::uint64_t bytes) {

@@ -129,9 +129,7 @@ class Run:
 
     def replan(self, manager, step, t):
         """Measured anew for these inputs."""
-        for _ in range(8):
-            step(self.inputs[t])
-        for _ in range(manager.request_replan() + 2):
+        for _ in range(manager.request_replan(0, 8) + 2):
             step(self.inputs[t])
 
     def serve(self, model, step):

@@ -134,7 +134,7 @@ void Budget::step_begin(void* stream) {
   step_d2h_ = Ledger::total(ledger.d2h);
   if (pending_) swap(stream);
   executor_->time_all(phase_ != Phase::serving || recorder_ || timing_ || loaded_links_);
-  if (measure_.is_news()) executor_->time_next();
+  look_for_news();
   executor_->step_begin(stream);
 }
 

@@ -223,6 +223,7 @@ class Budget {
   void swap(void* stream);
   void swap_arena_first(Ready& ready, void* stream);
   void replan(const std::vector<std::uint32_t>& order, Phase phase, const char* why);
+  void look_for_news() noexcept;
   void advance() noexcept;
   void next_phase();
   void learn();

@@ -36,6 +36,15 @@ void Measure::on_unit(const UnitSample& sample) {
   if (recorder_ != nullptr && copies_ != nullptr && copies_->on()) record(sample);
 }
 
+void Measure::keep_newest() noexcept {
+  for (Unit& unit : units_) {
+    if (unit.computes != 0) unit.compute[0] = unit.compute[(unit.computes - 1) % kept];
+    if (unit.gaps != 0) unit.gap[0] = unit.gap[(unit.gaps - 1) % kept];
+    unit.computes = std::min(unit.computes, 1U);
+    unit.gaps = std::min(unit.gaps, 1U);
+  }
+}
+
 void Measure::on_copy(const TraceInterval& copy) {
   const double us = copy.end_us - copy.begin_us;
   if (recorder_ != nullptr) recorder_->add(copy);

@@ -43,6 +43,8 @@ class Measure final : public UnitSink, public CopySink {
     const double change_us = std::abs(computed_us_ - usual_us_);
     return change_us > usual_us_ / 4 && change_us > host_noise_us * compared_;
   }
+  // What was measured before that step is of another work, or of other inputs, and says nothing about the next.
+  void keep_newest() noexcept;
   [[nodiscard]] double last_stall_us() const noexcept { return last_stall_us_; }
 
  private:

@@ -276,6 +276,13 @@ bool Budget::can_replan() const noexcept {
          (next == Phase::profiling || next == Phase::serving);
 }
 
+// While serving: the first steps take what discovery takes, and are measured as a whole.
+void Budget::look_for_news() noexcept {
+  if (phase_ != Phase::serving || !measure_.is_news()) return;
+  measure_.keep_newest();
+  executor_->time_next();
+}
+
 void Budget::prepare_replan(std::uint32_t steps) {
   require_between_steps("a replan is prepared");
   if (!executor_) fail(HOIST_ERROR_INVALID_STATE, "a replan is prepared before the commit", "commit first");
@@ -292,6 +299,7 @@ void Budget::request_replan(const plan::Problem* problem, const plan::Plan* plan
   Ready ready;
   if (problem == nullptr) {
     executor_->unit_clock().collect(false);
+    look_for_news();
     ready = prepare(base.order, base.budget_bytes, Phase::serving);
   } else {
     if (in_slots()) {

@@ -39,6 +39,8 @@ class Buckets:
         self._bucket, self._begun = bucket, self._manager.query().steps
         if bucket in self._plans:
             self._replan(*self._plans[bucket])
+        elif self._manager.phase == hoist.Phase.SERVING:
+            self._manager.native.replan_prepare(STEPS)
 
     def _replan(self, *plan) -> bool:
         try:

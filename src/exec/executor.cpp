@@ -8,11 +8,6 @@
 #include "base/log.hpp"
 
 namespace hoist {
-namespace {
-
-constexpr std::uint32_t ops_ahead = 4;  // whose items are fetched into caches beside a call of the device
-
-}  // namespace
 
 Executor::Executor(std::shared_ptr<Device> device, PinnedArena& pinned, const ExecutorOptions& options,
                    const std::vector<std::vector<UnitUse>>& uses, UnitSink& sink)
@@ -61,10 +56,7 @@ void Executor::unit_begin(std::uint32_t unit, void* stream) {
 
 void Executor::unit_end(void* stream) {
   close_access(stream);
-  if (on_plan_) {
-    const std::uint32_t first = program_->positions[next_].ops.first;
-    for (std::uint32_t index = first; index < first + ops_ahead; ++index) prefetch(index);
-  }
+  if (on_plan_) prefetch(program_->positions[next_].ops.first);
   unit_clock_.end();
   for (const UnitUse& use : uses_[open_unit_]) {
     // Only now does a mark stand for the unit's waits: a unit that could not begin has waited, and left none.
@@ -255,7 +247,7 @@ void Executor::finish(const Position& position, bool ran) {
   residency_.gather_loads(true, position.batches);
   for (std::uint32_t index = position.ops.first; index < position.ops.last; ++index) {
     const ProgramOp& op = program_->ops[index];
-    prefetch(index + ops_ahead);
+    prefetch(index + 1);
     attempt(op.item, [&] { submit(op); });
     if (op.completes) residency_.close_loads();
   }

@@ -243,21 +243,7 @@ static void test_names(const device_t* on) {
   hoist_budget_destroy(budget);
 }
 
-static uint64_t problem_budget(const model_t* model) {
-  hoist_problem_t* problem = NULL;
-  size_t bytes = 0;
-  OK(hoist_manager_get_problem(model->manager, &problem));
-  OK(hoist_problem_export(problem, NULL, &bytes));
-  char* json = calloc(1, bytes + 1);
-  CHECK(json != NULL);
-  OK(hoist_problem_export(problem, json, &bytes));
-  const char* at = strstr(json, "\"budget_bytes\":");
-  CHECK(at != NULL);
-  const uint64_t budget = strtoull(at + strlen("\"budget_bytes\":"), NULL, 10);
-  free(json);
-  hoist_problem_destroy(problem);
-  return budget;
-}
+static uint64_t problem_budget(const model_t* model) { return (uint64_t)problem_number(model, "\"budget_bytes\""); }
 
 static void test_replan_states(const device_t* on) {
   static model_t model;

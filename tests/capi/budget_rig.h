@@ -112,6 +112,23 @@ static inline void steps(model_t* model, int count, hoist_stream_t* stream) {
   for (int i = 0; i < count; ++i) step_of(model, NULL, model->units, stream);
 }
 
+/* The first number of that key in the present problem. */
+static inline double problem_number(const model_t* model, const char* key) {
+  hoist_problem_t* problem = NULL;
+  size_t bytes = 0;
+  OK(hoist_manager_get_problem(model->manager, &problem));
+  OK(hoist_problem_export(problem, NULL, &bytes));
+  char* json = calloc(1, bytes + 1);
+  CHECK(json != NULL);
+  OK(hoist_problem_export(problem, json, &bytes));
+  const char* at = strstr(json, key);
+  CHECK(at != NULL);
+  const double number = strtod(strchr(at, ':') + 1, NULL);
+  free(json);
+  hoist_problem_destroy(problem);
+  return number;
+}
+
 static inline hoist_budget_status_t status_of(const hoist_budget_t* budget) {
   hoist_budget_status_t status = HOIST_BUDGET_STATUS_INIT;
   OK(hoist_budget_query(budget, &status));

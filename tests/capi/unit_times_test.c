@@ -5,21 +5,8 @@
 
 static void idle(void* unused) { (void)unused; }
 
-static double measured_us(const model_t* model) {
-  hoist_problem_t* problem = NULL;
-  size_t bytes = 0;
-  OK(hoist_manager_get_problem(model->manager, &problem));
-  OK(hoist_problem_export(problem, NULL, &bytes));
-  char* json = calloc(1, bytes + 1);
-  CHECK(json != NULL);
-  OK(hoist_problem_export(problem, json, &bytes));
-  const char* at = strstr(json, "\"compute_us\":"); /* of the first unit */
-  CHECK(at != NULL);
-  const double us = strtod(at + strlen("\"compute_us\":"), NULL);
-  free(json);
-  hoist_problem_destroy(problem);
-  return us;
-}
+/* Of the first unit. */
+static double measured_us(const model_t* model) { return problem_number(model, "\"compute_us\""); }
 
 /* On modelled time: a unit that was given up while it took long says nothing about how long it takes. */
 static void test_aborted_times(void) {

@@ -20,8 +20,7 @@ struct ModelCounters {
   std::uint64_t fetches;
   std::uint64_t strays;  // fetches of a unit while another one was open: served by copies beyond the budget
   std::uint64_t tokens;
-  std::uint64_t
-      mispredicted;  // steps of the budget in a row, up to now, whose units came in another order than planned
+  std::uint64_t mispredicted;  // of the budget's last 16 steps that served: with units in another order than planned
 };
 
 // Told of steps, on the thread that runs them and between two of them.

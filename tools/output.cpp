@@ -25,7 +25,7 @@ std::string scaled(double value, const std::array<const char*, count>& units) {
     ++unit;
   }
   char text[64];
-  const int digits = value == static_cast<double>(static_cast<std::uint64_t>(value)) && value < 1000 ? 0 : 2;
+  const int digits = value < 1000 && value == static_cast<double>(static_cast<std::uint64_t>(value)) ? 0 : 2;
   std::snprintf(text, sizeof text, "%.*f %s", digits, value, units[unit]);
   return text;
 }

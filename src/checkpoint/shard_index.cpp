@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/json_fault.hpp"
 #include "checkpoint/corrupt.hpp"
 
 namespace hoist {
@@ -43,8 +44,8 @@ json parse(const std::string& path, std::string_view document) {
   try {
     RepeatGuard guard(path);
     return json::parse(document, std::ref(guard));
-  } catch (const json::parse_error& error) {
-    corrupt({path, {}, error.byte}, text("not valid JSON: ", json_reason(error)));
+  } catch (const json::exception&) {
+    fail(HOIST_ERROR_CORRUPT, text(path, ": not valid JSON: ", json_fault(document)), "fetch or write it again");
   }
 }
 

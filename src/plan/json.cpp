@@ -5,7 +5,21 @@
 #include <set>
 #include <vector>
 
+#include "base/json_fault.hpp"
+
 namespace hoist::plan {
+namespace {
+
+// Before anything else: a later version has fields of its own.
+void check_version(const Json& document, std::string_view what) {
+  if (!document.is_object() || !document.contains("version")) return;
+  const Json& version = document.at("version");
+  if (version.is_number_unsigned() && version == 1) return;
+  fail(HOIST_ERROR_CORRUPT, text(what, ".version is ", shown(version), "; this library reads version 1"),
+       version.is_number_unsigned() && version > 1 ? "a newer hoist wrote it: read it with that one" : "write 1");
+}
+
+}  // namespace
 
 Json parse_json(std::string_view text, std::string_view what) {
   std::vector<std::set<std::string>> open;
@@ -23,9 +37,10 @@ Json parse_json(std::string_view text, std::string_view what) {
     if (!repeated.empty()) {
       fail(HOIST_ERROR_CORRUPT, hoist::text(what, ": the key \"", repeated, "\" stands twice in one object"));
     }
+    check_version(json, what);
     return json;
-  } catch (const Json::exception& e) {
-    fail(HOIST_ERROR_CORRUPT, hoist::text(what, " is not JSON: ", e.what()));
+  } catch (const Json::exception&) {
+    fail(HOIST_ERROR_CORRUPT, hoist::text(what, " is not JSON: ", json_fault(text)));
   }
 }
 
@@ -83,7 +98,7 @@ std::int32_t Fields::index(const char* name, std::int32_t least, std::size_t end
   const bool is_above = value.is_number_unsigned() && value.get<std::uint64_t>() >= end;
   const bool is_below = !value.is_number_unsigned() && value.is_number_integer() && value.get<std::int64_t>() < least;
   if (!value.is_number_integer() || is_above || is_below) {
-    refuse(name, text("a whole number from ", least, " to ", end == 0 ? "(none)" : std::to_string(end - 1)));
+    refuse(name, text("a whole number from ", least, " to ", static_cast<std::int64_t>(end) - 1));
   }
   return static_cast<std::int32_t>(value.get<std::int64_t>());
 }

@@ -16,7 +16,7 @@ namespace hoist::plan {
 
 using Json = nlohmann::json;
 
-// Parses a document; refuses keys that repeat, which most parsers let pass.
+// Parses a document of version 1; refuses keys that repeat, which most parsers let pass.
 Json parse_json(std::string_view text, std::string_view what);
 
 // Where an object stands in its document: a field of another or an element of a list. Words only for errors:

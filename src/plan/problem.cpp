@@ -2,7 +2,6 @@
 #include "plan/problem.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/error.hpp"
 #include "base/utf8.hpp"
@@ -13,12 +12,20 @@ namespace {
 // Sums of sizes stay far below 2^64, so that no decision can overflow.
 constexpr std::uint64_t largest_sum = std::uint64_t{1} << 60;
 constexpr std::size_t largest_count = std::size_t{1} << 28;
+// Sums of times stay exact enough that every copy and every unit still moves the clock of a simulation.
+constexpr double longest_us = 1e12;          // eleven days
+constexpr double least_bytes_per_us = 1e-6;  // a byte a second
+constexpr double most_bytes_per_us = 1e12;
+constexpr double least_duplex_factor = 0.001;
 
 [[noreturn]] void refuse(const std::string& message, const std::string& hint) {
   fail(HOIST_ERROR_INVALID_ARGUMENT, message, hint);
 }
 
-bool not_negative(double value) { return std::isfinite(value) && value >= 0; }
+// NaN is within no range.
+bool within(double value, double least, double most) { return value >= least && value <= most; }
+
+std::string a_time() { return text("a time from 0 to ", longest_us, " microseconds"); }
 
 // Items are known by name; units by index, so that their names may repeat.
 void check_names(const Problem& problem) {
@@ -42,15 +49,16 @@ void check_links(const Problem& problem) {
   constexpr std::array<const char*, link_count> names = {"h2d", "d2h", "peer"};
   for (std::size_t i = 0; i < link_count; ++i) {
     const Link& link = problem.links[i];
-    if (!not_negative(link.latency_us)) {
-      refuse(text("link ", names[i], ": latency_us is ", link.latency_us), "a finite time of 0 or more");
+    if (!within(link.latency_us, 0, longest_us)) {
+      refuse(text("link ", names[i], ": latency_us is ", link.latency_us), a_time());
     }
-    if (!not_negative(link.bytes_per_us) || link.bytes_per_us == 0) {
-      refuse(text("link ", names[i], ": bytes_per_us is ", link.bytes_per_us), "a finite rate above 0");
+    if (!within(link.bytes_per_us, least_bytes_per_us, most_bytes_per_us)) {
+      refuse(text("link ", names[i], ": bytes_per_us is ", link.bytes_per_us),
+             text("a rate from ", least_bytes_per_us, " to ", most_bytes_per_us, " bytes a microsecond"));
     }
   }
-  if (!not_negative(problem.duplex_factor) || problem.duplex_factor == 0 || problem.duplex_factor > 1) {
-    refuse(text("duplex_factor is ", problem.duplex_factor), "a share above 0 and at most 1");
+  if (!within(problem.duplex_factor, least_duplex_factor, 1)) {
+    refuse(text("duplex_factor is ", problem.duplex_factor), text("a share from ", least_duplex_factor, " to 1"));
   }
 }
 
@@ -104,8 +112,8 @@ void validate(const Problem& problem) {
   check_links(problem);
   check_names(problem);
   for (const Unit& unit : problem.units) {
-    if (!not_negative(unit.compute_us)) {
-      refuse(text("unit \"", unit.name, "\": compute_us is ", unit.compute_us), "a finite time of 0 or more");
+    if (!within(unit.compute_us, 0, longest_us)) {
+      refuse(text("unit \"", unit.name, "\": compute_us is ", unit.compute_us), a_time());
     }
   }
   for (const Item& item : problem.items) check_uses(problem, item);

@@ -148,7 +148,7 @@ Problem problem_from_json(std::string_view json) {
   const Json document = parse_json(json, "problem");
   const Fields fields(document, Where{"problem"});
   fields.only({"version", "device", "links", "duplex_factor", "cyclic", "units", "items"});
-  if (fields.bytes("version") != 1) fields.refuse("version", "1");
+  (void)fields.any("version");
   Problem problem;
   const Fields device(fields.object("device"), Where{"device", &fields.where()});
   device.only({"budget_bytes", "alignment"});
@@ -160,6 +160,7 @@ Problem problem_from_json(std::string_view json) {
   problem.duplex_factor = fields.number("duplex_factor", 1);
   problem.cyclic = fields.boolean("cyclic", true);
   const Json& units = fields.array("units");
+  if (units.empty()) fields.refuse("units", "one unit at least");
   for (std::size_t i = 0; i < units.size(); ++i) problem.units.push_back(read_unit(units[i], i));
   const Json& items = fields.array("items");
   problem.items.reserve(items.size());

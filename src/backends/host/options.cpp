@@ -52,6 +52,15 @@ std::uint64_t parse_lacks(std::string_view value) {
   return lacks;
 }
 
+// 0 has a meaning of its own; smaller numbers than `least` would vanish in sums of times.
+double parse_zero_or(std::string_view key, std::string_view value, double least, double most) {
+  const double number = parse_number(key, value, 0, most);
+  if (number != 0 && number < least) bad(key, value, text("give 0, or a number from ", least, " to ", most));
+  return number;
+}
+
+double parse_rate(std::string_view key, std::string_view value) { return 1e3 * parse_zero_or(key, value, 1e-6, 1e6); }
+
 struct Known {
   std::string_view key;
   void (*apply)(Options& options, std::string_view key, std::string_view value);
@@ -60,12 +69,10 @@ struct Known {
 constexpr Known known_options[] = {
     {"mode", [](Options& o, std::string_view, std::string_view v) { o.mode = parse_mode(v); }},
     {"memory", [](Options& o, std::string_view k, std::string_view v) { o.memory_bytes = parse_bytes(k, v); }},
-    {"h2d_gbps",
-     [](Options& o, std::string_view k, std::string_view v) { o.h2d_bytes_per_us = 1e3 * parse_number(k, v, 0, 1e6); }},
-    {"d2h_gbps",
-     [](Options& o, std::string_view k, std::string_view v) { o.d2h_bytes_per_us = 1e3 * parse_number(k, v, 0, 1e6); }},
+    {"h2d_gbps", [](Options& o, std::string_view k, std::string_view v) { o.h2d_bytes_per_us = parse_rate(k, v); }},
+    {"d2h_gbps", [](Options& o, std::string_view k, std::string_view v) { o.d2h_bytes_per_us = parse_rate(k, v); }},
     {"latency_us",
-     [](Options& o, std::string_view k, std::string_view v) { o.latency_us = parse_number(k, v, 0, 1e9); }},
+     [](Options& o, std::string_view k, std::string_view v) { o.latency_us = parse_zero_or(k, v, 1e-3, 1e9); }},
     {"duplex_factor",
      [](Options& o, std::string_view k, std::string_view v) { o.duplex_factor = parse_number(k, v, 0.01, 1); }},
     {"alignment", [](Options& o, std::string_view k, std::string_view v) { o.alignment = parse_bytes(k, v); }},

@@ -8,6 +8,7 @@
 
 #include "base/environment.hpp"
 #include "base/error.hpp"
+#include "base/json_fault.hpp"
 #include "base/nearest.hpp"
 #include "base/parse.hpp"
 
@@ -37,6 +38,45 @@ TEST(Nearest, FindsTheNearestWhateverTheCase) {
   EXPECT_EQ("memory", nearest("memry", {"memory", "mode", "seed"}));
   EXPECT_EQ("", nearest("x", {}));
   EXPECT_EQ("", nearest_hint("x", {}));
+}
+
+TEST(JsonFault, SaysWhereWhatStandsAndWhatIsExpected) {
+  const struct {
+    std::string document, fault;
+  } cases[] = {
+      {"", "line 1, column 1: the text ends where a value is expected"},
+      {" \n", "line 2, column 1: the text ends where a value is expected"},
+      {"{\"a\":\n [1, nan]}", "line 2, column 6: 'nan' stands where a value is expected"},
+      {"{\"\xc3\xa4\": x}", "line 1, column 7: 'x' stands where a value is expected"},
+      {"{", "line 1, column 2: the text ends where a key in quotes or } is expected"},
+      {"{a:1}", "line 1, column 2: 'a' stands where a key in quotes or } is expected"},
+      {"{\"a\" 1}", "line 1, column 6: '1' stands where a colon is expected"},
+      {"{\"a\":1 \"b\":2}", "line 1, column 8: '\"b\"' stands where a comma or } is expected"},
+      {"{\"a\":1,}", "line 1, column 8: '}' stands where a key in quotes is expected"},
+      {"[", "line 1, column 2: the text ends where a value or ] is expected"},
+      {"[1 2]", "line 1, column 4: '2' stands where a comma or ] is expected"},
+      {"[[], {},]", "line 1, column 9: ']' stands where a value is expected"},
+      {"[1]]", "line 1, column 4: ']' stands where the end is expected"},
+      {"[1e999]", "line 1, column 2: '1e999' is beyond the numbers of 64 bits"},
+      {"[\"a\nb\"]", "line 1, column 4: in a string, control character U+000A (LF) must be escaped to \\u000A or \\n"},
+      {"[" + std::string(99, 'x'),
+       "line 1, column 2: '" + std::string(24, 'x') + "...' stands where a value or ] is expected"},
+      {"[1]", ""}};
+  for (const auto& it : cases) EXPECT_EQ(it.fault, json_fault(it.document)) << it.document;
+}
+
+// Whatever is cut off or put in, there are words, and no byte beyond the text is looked at.
+TEST(JsonFault, HasWordsForEveryCut) {
+  const std::string whole = R"({"a": [1, -2.5e3, true, null, "x\"y"], "b": {"c": []}})";
+  ASSERT_EQ("", json_fault(whole));
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    const std::string cut = json_fault(std::string(whole, 0, at));
+    EXPECT_NE(std::string::npos, cut.find("line 1, column ")) << at << ": " << cut;
+    for (const char* more : {"\"", "]", "}", ",", ":", "x", "\xff", "\\"}) {
+      const std::string fault = json_fault(whole.substr(0, at) + more + whole.substr(at));
+      EXPECT_TRUE(fault.empty() || fault.find("line 1, column ") == 0) << at << more << ": " << fault;
+    }
+  }
 }
 
 TEST(Parse, Bytes) {

@@ -76,7 +76,10 @@ TEST_F(Sharded, RefusesBadIndexes) {
   EXPECT_THAT(refusal(index(""), HOIST_ERROR_CORRUPT), HasSubstr("names no tensor"));
   EXPECT_THAT(refusal(index(R"("a":"m-1.safetensors","a":"m-2.safetensors")"), HOIST_ERROR_CORRUPT),
               HasSubstr("'a' comes twice"));
-  EXPECT_THAT(refusal(folder.write("x.json", "{"), HOIST_ERROR_CORRUPT), HasSubstr("not valid JSON"));
+  EXPECT_THAT(refusal(folder.write("x.json", "{"), HOIST_ERROR_CORRUPT),
+              HasSubstr("x.json: not valid JSON: line 1, column 2: the text ends where a key"));
+  EXPECT_THAT(refusal(folder.write("x.json", R"({"weight_map":1e999})"), HOIST_ERROR_CORRUPT),
+              HasSubstr("'1e999' is beyond the numbers of 64 bits"));
   EXPECT_THAT(refusal(folder.write("x.json", "[]"), HOIST_ERROR_CORRUPT), HasSubstr("weight_map"));
   EXPECT_THAT(refusal(folder.write("x.json", R"({"weight_map":[]})"), HOIST_ERROR_CORRUPT), HasSubstr("weight_map"));
   EXPECT_THAT(refusal(folder.write("x.json", R"({"weight_map":{},"weight_map":{}})"), HOIST_ERROR_CORRUPT),

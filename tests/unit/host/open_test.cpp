@@ -29,6 +29,12 @@ TEST(Open, BadValuesSayWhatWouldDo) {
                           "duplex_factor=1.5", "bytes=some", "seed=-1", "alignment=0", "copy_delay_us=1e9"}) {
     open_error(bad);
   }
+  // 0 means something; what would vanish in sums of times does not.
+  EXPECT_NE(std::string::npos,
+            open_error("h2d_gbps=1e-300").find("option h2d_gbps is '1e-300' | give 0, or a number from 1e-06"));
+  EXPECT_NE(std::string::npos, open_error("d2h_gbps=1e-7").find("option d2h_gbps is '1e-7'"));
+  EXPECT_NE(std::string::npos, open_error("latency_us=1e-300").find("give 0, or a number from 0.001 to 1e+09"));
+  EXPECT_EQ("", open_error("h2d_gbps=0&d2h_gbps=1e-6&latency_us=0", HOIST_OK));
 }
 
 TEST(Open, SaysWhatItIs) {

@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "plan/plan.hpp"
+#include "plan/planner.hpp"
 
 namespace hoist::plan {
 namespace {
@@ -63,13 +64,29 @@ TEST(ProblemJson, NamesTheFieldAndTheValue) {
   EXPECT_THAT(refusal(with("\"bytes\": 1000", "\"bytes\": \"1k\"")), HasSubstr("is \"1k\""));
   EXPECT_THAT(refusal(with("\"compute_us\": 98.0", "\"compute_us\": null")),
               HasSubstr("units[0] \"a\".compute_us is null"));
-  EXPECT_THAT(refusal(with("98.0", "NaN")), HasSubstr("problem is not JSON"));
-  EXPECT_THAT(refusal(with("\"version\": 1", "\"version\": 2")), HasSubstr("problem.version is 2"));
+  EXPECT_THAT(refusal(with("98.0", "NaN")),
+              HasSubstr("problem is not JSON: line 5, column 41: 'NaN' stands where a value is expected"));
   EXPECT_THAT(refusal(with("\"cyclic\": true", "\"cyclic\": 1")), HasSubstr("problem.cyclic is 1"));
   EXPECT_THAT(refusal(with("\"bytes\": 1000", "\"bytes\": 1000, \"bytes\": 1")), HasSubstr("\"bytes\" stands twice"));
   EXPECT_THAT(refusal(with(", \"d2h\": {\"bytes_per_us\": 10}", "")), HasSubstr("has no d2h"));
   EXPECT_THAT(refusal("[]"), HasSubstr("problem is []"));
   EXPECT_THAT(refusal(""), HasSubstr("problem is not JSON"));
+  const std::string units =
+      R"([{"name": "a", "compute_us": 98.0, "workspace_bytes": 100}, {"name": "b", "compute_us": 1}])";
+  EXPECT_THAT(refusal(with(units, "[]")), HasSubstr("problem.units is []; wanted: one unit at least"));
+}
+
+// A later version has fields of its own: it is told before what is wrong with these.
+TEST(ProblemJson, NamesTheVersionFirst) {
+  const auto versioned = [](const std::string& version) {
+    return with("\"version\": 1", "\"new\": 0, \"version\": " + version);
+  };
+  EXPECT_THAT(refusal(versioned("2")), HasSubstr("problem.version is 2; this library reads version 1 | a newer hoist"));
+  EXPECT_THAT(refusal(versioned("\"x\"")),
+              HasSubstr("problem.version is \"x\"; this library reads version 1 | write 1"));
+  EXPECT_THAT(refusal(versioned("-1")), HasSubstr("problem.version is -1; this library reads version 1"));
+  EXPECT_THAT(refusal(versioned("1.0")), HasSubstr("problem.version is 1.0; this library reads version 1"));
+  EXPECT_THAT(refusal(with("\"version\": 1, ", "")), HasSubstr("problem.version is missing"));
 }
 
 TEST(ProblemJson, RefusesContradictions) {
@@ -82,6 +99,46 @@ TEST(ProblemJson, RefusesContradictions) {
   EXPECT_THAT(refusal(with("\"unit\": 1", "\"unit\": 0"), argument), HasSubstr("follows one by unit 0"));
   EXPECT_THAT(refusal(with("\"bytes_per_us\": 10.0", "\"bytes_per_us\": 0"), argument),
               HasSubstr("h2d: bytes_per_us is 0"));
+}
+
+// What a sum of times could not hold names what it is of, the value and the bound.
+TEST(ProblemJson, RefusesAbsurdNumbers) {
+  const auto argument = HOIST_ERROR_INVALID_ARGUMENT;
+  EXPECT_THAT(refusal(with("98.0", "1e308"), argument),
+              HasSubstr("unit \"a\": compute_us is 1e+308 | a time from 0 to 1e+12 microseconds"));
+  EXPECT_THAT(refusal(with("\"latency_us\": 5.0", "\"latency_us\": 1e13"), argument),
+              HasSubstr("link h2d: latency_us is 1e+13 | a time from 0 to 1e+12 microseconds"));
+  for (const char* rate : {"1e-300", "1e300"}) {
+    EXPECT_THAT(refusal(with("\"bytes_per_us\": 10.0", std::string("\"bytes_per_us\": ") + rate), argument),
+                HasSubstr("| a rate from 1e-06 to 1e+12 bytes a microsecond"));
+  }
+  EXPECT_THAT(refusal(with("0.87", "1e-300"), argument),
+              HasSubstr("duplex_factor is 1e-300 | a share from 0.001 to 1"));
+}
+
+// The largest and smallest numbers that pass make a plan whose times are numbers.
+TEST(Problem, IsSolvedAtItsBounds) {
+  for (const double us : {0.0, 5e-324, 1.0, 1e12}) {
+    for (const double rate : {1e-6, 1.0, 1e12}) {
+      for (const std::uint64_t bytes : {std::uint64_t{1}, std::uint64_t{1} << 57}) {
+        Problem problem = problem_from_json(good);
+        problem.units[1].workspace_bytes = problem.units[0].workspace_bytes = 0;
+        problem.units[0].compute_us = us;
+        problem.items.assign(3, problem.items[0]);
+        for (std::size_t i = 0; i < 3; ++i) {
+          problem.items[i].name = std::string(1, static_cast<char>('a' + i));
+          problem.items[i].bytes = bytes;
+          problem.items[i].uses = {{static_cast<std::uint32_t>(i % 2), Mode::read_write}};
+        }
+        problem.links[0] = problem.links[1] = {us, rate};
+        problem.alignment = 1;
+        problem.budget_bytes = 2 * bytes;
+        const Plan plan = solve(problem, {});
+        EXPECT_TRUE(std::isfinite(plan.predicted.step_us)) << us << " " << rate << " " << bytes;
+        EXPECT_GE(plan.predicted.step_us, us);
+      }
+    }
+  }
 }
 
 TEST(Problem, RefusesWhatJsonCannotSay) {
@@ -134,6 +191,9 @@ TEST(PlanJson, NamesTheFieldAndTheItem) {
   EXPECT_THAT(refused(head + R"("initial_resident":{},"ops":[{"op":"drop","item":"w","after":5}]})"),
               HasSubstr("ops[0].after is 5"));
   EXPECT_THAT(refused(head + R"("initial_resident":{}})"), HasSubstr("plan.ops is missing"));
+  EXPECT_THAT(refused(R"({"version":7,"steps":[]})"), HasSubstr("plan.version is 7; this library reads version 1"));
+  EXPECT_THAT(refused(R"({"version":1)"),
+              HasSubstr("plan is not JSON: line 1, column 13: the text ends where a comma"));
 }
 
 }  // namespace

@@ -14,10 +14,11 @@ namespace {
 using Options = hoist_budget_options_t;
 
 void set_budget_option(Options& options, std::string_view what, std::string_view value) {
+  constexpr const char* would_do = "give bytes (24GiB) or a share (60%) above 0";
+  if (value.empty()) fail(HOIST_ERROR_INVALID_ARGUMENT, text(what, " is ''"), would_do);
   const bool share = is_share(value);
   if ((share ? parse_share(what, value) : static_cast<double>(parse_bytes(what, value))) == 0) {
-    fail(HOIST_ERROR_INVALID_ARGUMENT, text(what, " is '", value, "': nothing fits into no bytes"),
-         "give bytes (24GiB) or a share (60%) above 0");
+    fail(HOIST_ERROR_INVALID_ARGUMENT, text(what, " is '", value, "': nothing fits into no bytes"), would_do);
   }
   options.budget_share = share ? parse_share(what, value) : 0;
   options.budget_bytes = share ? 0 : parse_bytes(what, value);

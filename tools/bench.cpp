@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "arguments.hpp"
 #include "bench_links.hpp"
 #include "command.hpp"
 #include "output.hpp"
@@ -127,8 +128,7 @@ void add_bench(CLI::App& app, int&) {
   command->add_option("--device", options->devices, "Devices, such as cuda:0; may be repeated. Default: all GPUs")
       ->allow_extra_args(false);
   command->add_option("--largest", options->largest, "Largest copy: 1GiB, 64MiB")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(std::uint64_t{4096}, std::uint64_t{1} << 36));
+      ->transform(bytes(4096, std::uint64_t{1} << 36));
   command->add_flag("--json", options->json, "Print one JSON object");
   command->callback([options] { links(*options); });
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "arguments.hpp"
 #include "command.hpp"
 #include "hoist/hoist.hpp"
 #include "output.hpp"
@@ -48,7 +49,7 @@ void add_checkpoint(CLI::App& app, int&) {
   CLI::App* command = app.add_subcommand("checkpoint", "Checks a safetensors file or index and lists its tensors");
   auto path = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
-  command->add_option("FILE", *path, "MODEL.safetensors or MODEL.safetensors.index.json")->check(a_path)->required();
+  command->add_option("FILE", *path, "MODEL.safetensors or MODEL.safetensors.index.json")->check(a_path())->required();
   command->add_flag("--json", *json, "Print one JSON object");
   command->callback([path, json] {
     const hoist::Checkpoint checkpoint(*path);

@@ -20,10 +20,6 @@ struct BadInput : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// For options that name a file.
-inline const CLI::Validator a_path([](std::string& path) { return path.empty() ? "it is empty; name a file" : ""; },
-                                   "");
-
 // Each adds its subcommand; running it leaves the process's status in `status`.
 void add_bench(CLI::App& app, int& status);
 void add_checkpoint(CLI::App& app, int& status);

@@ -30,6 +30,14 @@ std::string scaled(double value, const std::array<const char*, count>& units) {
   return text;
 }
 
+std::string read_standard_input() {
+  std::string contents;
+  char part[1 << 16];
+  for (std::size_t got = 0; (got = std::fread(part, 1, sizeof part, stdin)) != 0;) contents.append(part, got);
+  if (std::ferror(stdin) != 0) throw BadInput(std::string("cannot read standard input: ") + std::strerror(errno));
+  return contents;
+}
+
 }  // namespace
 
 std::string bytes_text(std::uint64_t bytes) {
@@ -49,7 +57,10 @@ std::string one_line(const std::string& text) {
   return line;
 }
 
+std::string source_text(const std::string& path) { return path == "-" ? "standard input" : path; }
+
 std::string read_file(const std::string& path) {
+  if (path == "-") return read_standard_input();
   if (std::filesystem::is_directory(path)) throw BadInput(path + " is a folder; name the file in it");
   std::ifstream file(path, std::ios::binary);
   if (!file) throw BadInput("cannot open " + path + ": " + std::strerror(errno));

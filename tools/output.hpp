@@ -22,7 +22,10 @@ std::string count_text(std::uint64_t count, const std::string& noun);  // "1 ten
 // One line: control characters, which a hostile file may have in its names, become '?'.
 std::string one_line(const std::string& text);
 
-// Throw BadInput that names the path.
+// "standard input" for -, else the path.
+std::string source_text(const std::string& path);
+
+// Throw BadInput that names the path. - is standard input.
 std::string read_file(const std::string& path);
 void write_file(const std::string& path, const std::string& contents);
 
@@ -32,7 +35,8 @@ auto naming(const std::string& path, Use use) {
   try {
     return use();
   } catch (const hoist::Exception& error) {
-    throw FileError{error.code(), path + ": " + error.message() + (error.hint().empty() ? "" : "; " + error.hint())};
+    throw FileError{error.code(),
+                    source_text(path) + ": " + error.message() + (error.hint().empty() ? "" : "; " + error.hint())};
   }
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "arguments.hpp"
 #include "command.hpp"
 #include "hoist/hoist.hpp"
 #include "output.hpp"
@@ -43,16 +44,17 @@ void make_plan(const PlanRequest& request) {
 void add_plan(CLI::App& app, int&) {
   CLI::App* command = app.add_subcommand("plan", "Makes a plan for a problem");
   auto request = std::make_shared<PlanRequest>();
-  command->add_option("PROBLEM", request->problem, "JSON as doc/design/planner.md describes it")
-      ->check(a_path)
+  command->add_option("PROBLEM", request->problem, "JSON as doc/design/planner.md describes it; -: from standard input")
+      ->check(a_path())
       ->required();
   command
       ->add_option("--out", request->out,
                    "Where to write the plan, JSON; -: to standard output, and what is said of it to standard error")
-      ->check(a_path)
+      ->check(a_path())
       ->required();
   command->add_flag("--explain", request->explain, "Say for every item why it stays or moves");
-  command->add_option("--effort", request->effort, "Iterations of search; 0: the planner's default");
+  command->add_option("--effort", request->effort, "Iterations of search; 0: the planner's default")
+      ->check(whole_number(0, UINT32_MAX));
   command->callback([request] { make_plan(*request); });
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "arguments.hpp"
 #include "command.hpp"
 #include "hoist/hoist.hpp"
 #include "output.hpp"
@@ -37,6 +38,9 @@ void print_json(const hoist_plan_result_t& result) {
 }
 
 void simulate(const Simulation& wanted) {
+  if (wanted.problem == "-" && wanted.plan == "-") {
+    throw BadInput("PROBLEM and PLAN are both -, but standard input holds one of them; name a file for the other");
+  }
   const auto problem = naming(wanted.problem, [&] { return hoist::Problem(read_file(wanted.problem)); });
   const auto plan = naming(wanted.plan, [&] {
     hoist::Plan read(problem, read_file(wanted.plan));
@@ -52,11 +56,13 @@ void simulate(const Simulation& wanted) {
 void add_simulate(CLI::App& app, int&) {
   CLI::App* command = app.add_subcommand("simulate", "Checks a plan and says what a step would take");
   auto wanted = std::make_shared<Simulation>();
-  command->add_option("PROBLEM", wanted->problem, "JSON as doc/design/planner.md describes it")
-      ->check(a_path)
+  command->add_option("PROBLEM", wanted->problem, "JSON as doc/design/planner.md describes it; -: from standard input")
+      ->check(a_path())
       ->required();
-  command->add_option("PLAN", wanted->plan, "JSON as hoist plan writes it")->check(a_path)->required();
-  command->add_option("--trace", wanted->trace, "Write a Chrome trace of the last simulated step")->check(a_path);
+  command->add_option("PLAN", wanted->plan, "JSON as hoist plan writes it; -: from standard input")
+      ->check(a_path())
+      ->required();
+  command->add_option("--trace", wanted->trace, "Write a Chrome trace of the last simulated step")->check(a_path());
   command->add_flag("--json", wanted->json, "Print one JSON object");
   command->callback([wanted] { simulate(*wanted); });
 }

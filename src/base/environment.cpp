@@ -45,7 +45,8 @@ const std::vector<std::string_view>& environment_names() {
                                                       "HOIST_PINNED_LIMIT_BYTES",
                                                       "HOIST_PROFILE_STEPS",
                                                       "HOIST_RUN_AHEAD_STEPS",
-                                                      "HOIST_PLAN_EFFORT"};
+                                                      "HOIST_PLAN_EFFORT",
+                                                      "HOIST_PLACEMENT"};
   return names;
 }
 

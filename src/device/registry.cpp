@@ -10,6 +10,7 @@
 #include <new>
 #include <string_view>
 
+#include "base/environment.hpp"
 #include "base/error.hpp"
 #include "base/fork.hpp"
 #include "base/nearest.hpp"
@@ -64,6 +65,7 @@ void unlock_registry() { registry().mutex.unlock(); }
 void renew_registry_lock() { new (&registry().mutex) std::recursive_mutex; }  // the child's thread has another id
 
 Registry::Registry() {
+  check_environment();
   for (auto init : {hoist_host_plugin_init, hoist_cuda_plugin_init}) {
     hoist_device_ops_t ops{};
     ops.struct_size = sizeof ops;

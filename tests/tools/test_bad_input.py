@@ -2,6 +2,8 @@
 """What cannot be is refused with one line that names it and says what would do; statuses 2 and 3."""
 
 import json
+import re
+from pathlib import Path
 
 import checkpoints
 import pytest
@@ -110,10 +112,16 @@ def test_names_cannot_break_the_line(program, tmp_path):
     (["--budget", "-5%"], ["-5%"]),
     (["--budget", "200%"], ["'200%'", "100%"]),
     (["--budget", "0"], ["0"]),
+    (["--budget", ""], ["--budget: it is empty", "a share (40%) or bytes (8GiB)"]),
+    (["--budget"], ["--budget needs a value: Device memory for weights"]),
     (["--budget", "40"], ["40 bytes", "--budget 40%"]),
     (["--budget", "40%", "--trace", ""], ["--trace", "name a file"]),
-    (["--budget", "40%", "--compute-us", "x"], ["--compute-us", "1000000000."]),
-    (["--budget", "40%", "--steps", "0"], ["--steps"]),
+    (["--budget", "40%", "--compute-us", "x"], ["--compute-us: 'x' is not a number from 0 to 1000000000"]),
+    (["--budget", "40%", "--steps", "0"], ["--steps: '0' is not a whole number from 1 to 1000000"]),
+    (["--budget", "40%", "--steps", "many"], ["--steps: 'many' is not a whole number from 1 to 1000000"]),
+    (["--budget", "40%", "--steps", "2", "--steps", "3"], ["--steps is given 2 times"]),
+    (["--budget", "40%", "--compute-us"], ["--compute-us needs a value: Compute time of each unit, waited for or modelled ("]),
+    (["--budget", "40%", "--json=much"], ["--json takes no value"]),
     (["--budget", "40%", "--compute-us", "-1"], ["--compute-us"]),
     (["--budget", "40%", "--compute-us", "nan"], ["--compute-us"]),
     (["--budget", "40%", "--unit", "model.layrs.*"], ["model.layrs.*", "'model.layers.*'"]),
@@ -121,8 +129,11 @@ def test_names_cannot_break_the_line(program, tmp_path):
     (["--budget", "40%", "--device", "host:7"], ["host:7"]),
     (["--budget", "40%", "--device", "host:0?mode=virtul"], ["virtul"]),
     (["--budget", "40%", "--device", "host:0?h2d_gps=5"], ["h2d_gps", "h2d_gbps"]),
+    (["--budget", "40%", "--device", "host:0?mode=virtual&h2d_gbps=1e-300"], ["h2d_gbps is '1e-300'", "0, or a number from"]),
+    (["--budget", "40%", "--device", "./libnpu.so"], ["HOIST_DEVICE_PLUGINS=./libnpu.so ", "kind:index", "hoist info"]),
+    (["--budget", "40%", "--device", "libnpu.so.1:0?memory=1GiB"], ["HOIST_DEVICE_PLUGINS=./libnpu.so.1 "]),
     (["--budget", "40%", "--trace", "/nonexistent/trace.json"], ["/nonexistent/trace.json"]),
-    ([], ["--budget"]),
+    ([], ["--budget is missing: Device memory for weights: a share (40%) or bytes (8GiB) (see"]),
 ])
 def test_options(program, model, arguments, words):
     program("stream", model, *arguments).refused(2, *words)
@@ -135,6 +146,10 @@ def test_commands(program):
     program().refused(2, "hoist --help", "stream, checkpoint, plan")
     program("-v").refused(2, "'-v'", "'--version'")
     program("checkpoint", "").refused(2, "FILE", "name a file")
+    program("plan").refused(2, "PROBLEM is missing: JSON as")
+    program("bench", "links", "--largest", "3QB").refused(2, "--largest: '3QB' is not a number of bytes, such as 64MiB")
+    program("device-check", "host:0", "--timeout", "x").refused(2, "--timeout: 'x' is not a number from 0.1 to 3600")
+    program("plan", "p", "--out", "o", "--effort", "-1").refused(2, "--effort: '-1' is not a whole number from 0 to")
     assert program("--help").status == 0
     assert program("stream", "--help").status == 0
 
@@ -146,3 +161,22 @@ def test_a_budget_below_the_largest_unit_names_the_smallest(program, model):
     fits = program("stream", model, "--budget", smallest, "--device", VIRTUAL, "--json").json()
     assert fits["checksum"] == "ok" and fits["bytes"]["h2d"] > 0
     program("stream", model, "--budget", smallest - 512, "--device", VIRTUAL).refused(3, str(smallest))
+
+
+@pytest.mark.parametrize("command", [["info"], ["bench", "links"], ["device-check", "host:0"], ["stream", None, "--budget", "40%"]])
+def test_an_unknown_name_in_the_environment(program, model, command):
+    command = [model if word is None else word for word in command]
+    program(*command, HOIST_LOGG="debug").refused(2, "HOIST_LOGG is unknown", "'HOIST_LOG'")
+    program(*command, HOIST_TRUST="perhaps").refused(2, "HOIST_TRUST is 'perhaps'", "give 1 or 0")
+
+
+def test_every_option_of_a_budget_is_known_in_the_environment(program, model):
+    header = (Path(__file__).parents[2] / "include/hoist/budget.h").read_text()
+    struct = re.search(r"struct hoist_budget_options_t \{(.*?)\n\}", header, re.S).group(1)
+    fields = re.findall(r"^  \w+ (\w+);", struct, re.M)
+    assert "placement" in fields and len(fields) > 8
+    values = {"budget_share": "50%", "budget_bytes": "300000", "placement": "slots", "pinned_limit_bytes": "1GiB"}
+    for field in fields[1:]:
+        ran = program("stream", model, "--budget", "60%", "--device", VIRTUAL, "--steps", 1, "--json",
+                      **{"HOIST_" + field.upper(): values.get(field, "1")})
+        assert ran.json()["checksum"] == "ok", field

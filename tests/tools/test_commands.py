@@ -74,6 +74,35 @@ def test_a_plan_through_a_pipe(program, problem_file, tmp_path):
     assert "bound" in ran.err and 'unit 0 ("u0")' in ran.err
 
 
+def test_a_problem_or_a_plan_from_standard_input(program, problem_file, tmp_path):
+    plan = tmp_path / "plan.json"
+    path = program("plan", problem_file, "--out", plan).path
+
+    def piped(text, *arguments):
+        return subprocess.run([path, *map(str, arguments)], input=text, capture_output=True, text=True)
+
+    ran = piped(problem_file.read_text(), "plan", "-", "--out", "-")
+    assert ran.returncode == 0 and ran.stdout == plan.read_text()
+    wanted = program("simulate", problem_file, plan).out
+    assert piped(problem_file.read_text(), "simulate", "-", plan).stdout == wanted
+    assert piped(plan.read_text(), "simulate", problem_file, "-").stdout == wanted
+    for text, words in (("", "standard input: problem is not JSON: line 1, column 1: the text ends"),
+                        ('{"version": 2}', "standard input: problem.version is 2; this library reads version 1")):
+        ran = piped(text, "plan", "-", "--out", "-")
+        assert ran.returncode == 2 and words in ran.stderr and ran.stdout == ""
+    program("simulate", "-", "-").refused(2, "PROBLEM and PLAN are both -")
+    with open(tmp_path / "closed", "w") as writable:
+        ran = subprocess.run([path, "plan", "-", "--out", "-"], stdin=writable, capture_output=True, text=True)
+    assert ran.returncode == 2 and "cannot read standard input: " in ran.stderr
+
+
+def test_absurd_numbers_name_the_unit_the_value_and_the_bound(program, problem_file, tmp_path):
+    document, bad = json.loads(problem_file.read_text()), tmp_path / "bad.json"
+    document["units"][1]["compute_us"] = 1e308
+    bad.write_text(json.dumps(document))
+    program("plan", bad, "--out", "-").refused(2, f"{bad}: unit \"u1\": compute_us is 1e+308", "from 0 to 1e+12 microseconds")
+
+
 def test_what_is_wrong_in_a_file_names_the_file(program, problem_file, tmp_path):
     plan, bad = tmp_path / "plan.json", tmp_path / "bad.json"
     assert program("plan", problem_file, "--out", plan).status == 0

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "arguments.hpp"
 #include "device_check/report.hpp"
 #include "output.hpp"
 
@@ -75,7 +76,7 @@ void add_device_check(CLI::App& app, int& status) {
   command->add_option("--only", wanted->run.only, "A group or check, such as events or events.poll, and what it needs");
   command->add_option("--except", wanted->run.except, "A check that is left out; may be repeated");
   command->add_option("--timeout", wanted->run.timeout_s, "Seconds that one check may take")
-      ->check(CLI::Range(0.1, 3600.0))
+      ->check(number(0.1, 3600))
       ->capture_default_str();
   command->add_flag("--verbose", wanted->verbose, "Slots and promises of all checks");
   command->add_flag("--list", wanted->list, "Name the checks, and look at no device");

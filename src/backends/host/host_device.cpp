@@ -2,7 +2,6 @@
 #include "backends/host/host_device.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <string_view>
 
@@ -29,6 +28,7 @@ void check_index(std::uint32_t index) {
   fail(HOIST_ERROR_NOT_FOUND, text("there is no host:", index), "open host:0 or host:1");
 }
 
+constexpr double longest_us = 1e12;
 constexpr std::uint64_t all = ~std::uint64_t{0} - 1;  // one less than "no failure"
 
 }  // namespace
@@ -251,8 +251,9 @@ void HostDevice::fill(Stream& stream, void* dst, std::uint8_t value, std::uint64
 
 void HostDevice::host_function(Stream& stream, hoist_host_fn_t function, void* user_data, double modelled_us) {
   if (function == nullptr) fail(HOIST_ERROR_INVALID_ARGUMENT, "function is NULL");
-  if (!(modelled_us >= 0) || !std::isfinite(modelled_us)) {
-    fail(HOIST_ERROR_INVALID_ARGUMENT, text("modelled_us is ", modelled_us), "give a finite time of at least 0");
+  if (!(modelled_us >= 0 && modelled_us <= longest_us)) {
+    fail(HOIST_ERROR_INVALID_ARGUMENT, text("modelled_us is ", modelled_us),
+         text("give a time from 0 to ", longest_us, " microseconds"));
   }
   Op op;
   op.kind = OpKind::host;

@@ -25,6 +25,16 @@ std::string failure_with(const std::string& listed, hoist_status_t want) {
   return message;
 }
 
+// What was meant as a plugin's list, or as any other setting, is not passed over.
+TEST(Environment, AnUnknownNameIsAnErrorOfTheFirstUse) {
+  std::string message;
+  ::setenv("HOIST_DEVICE_PLUGIN", good.c_str(), 1);
+  EXPECT_EQ(HOIST_ERROR_INVALID_ARGUMENT, status_of([] { device_count(); }, &message));
+  EXPECT_THAT(message, AllOf(HasSubstr("HOIST_DEVICE_PLUGIN is unknown"), HasSubstr("'HOIST_DEVICE_PLUGINS'")));
+  EXPECT_EQ(HOIST_ERROR_INVALID_ARGUMENT, status_of([] { Device::open("host:0"); }, &message));
+  ::unsetenv("HOIST_DEVICE_PLUGIN");
+}
+
 TEST(Plugins, EachFailureNamesThePluginAndWhatIsWrong) {
   EXPECT_THAT(failure_with("/nowhere/libmini.so", HOIST_ERROR_NOT_FOUND), HasSubstr("cannot be loaded"));
   EXPECT_THAT(failure_with("mini=/nowhere/libmini.so", HOIST_ERROR_NOT_FOUND), HasSubstr("'/nowhere/libmini.so'"));

@@ -70,7 +70,8 @@ typedef void (*hoist_host_fn_t)(void* user_data);
 /**
  * @brief Counts the devices that can be opened, of every registered kind.
  * @param[out] out_count At least 2: two host devices are built in.
- * @return HOIST_OK; where a plugin of HOIST_DEVICE_PLUGINS cannot be loaded: HOIST_ERROR_NOT_FOUND,
+ * @return HOIST_OK; HOIST_ERROR_INVALID_ARGUMENT for an unknown HOIST_ environment name, or a value there that cannot
+ *         be; where a plugin of HOIST_DEVICE_PLUGINS cannot be loaded: HOIST_ERROR_NOT_FOUND,
  *         HOIST_ERROR_INVALID_ARGUMENT, HOIST_ERROR_ALREADY_EXISTS or the status that it gave; HOIST_ERROR_DEVICE.
  * @threadsafe @nonblocking @since 0.1
  */
@@ -91,7 +92,7 @@ hoist_device_get_properties(uint32_t index, hoist_device_properties_t* out_prope
  * @brief Opens a device by name: "host:0", "host:1?mode=virtual&h2d_gbps=55".
  *
  * Options of the host device: mode (inline, threaded, guarded, virtual), memory (bytes, such as
- * 512MiB), h2d_gbps, d2h_gbps (10^9 bytes a second; 0: as fast as memcpy), latency_us, duplex_factor,
+ * 512MiB), h2d_gbps, d2h_gbps (10^9 bytes a second, 1e-6 to 1e6; 0: as fast as memcpy), latency_us, duplex_factor,
  * alignment, bytes (real, none), copy_delay_us (a random delay up to it before each copy), seed,
  * lacks (capabilities to do without: remap, words, graph, with + between).
  * Cuda devices have no options; where there are none, the error says why (no driver, none visible).
@@ -237,7 +238,7 @@ HOIST_API HOIST_NODISCARD hoist_status_t hoist_stream_submit_fill(hoist_stream_t
  * @brief Submits a host function to the stream: compute, on the host device.
  * @param function Runs in stream order; see ::hoist_host_fn_t.
  * @param user_data Passed to it; stays the caller's and must live until it has run.
- * @param modelled_us Time that it takes on a virtual clock; elsewhere ignored.
+ * @param modelled_us Time that it takes on a virtual clock, up to 1e12; elsewhere ignored.
  * @return HOIST_OK; HOIST_ERROR_INVALID_ARGUMENT for no function, or a time that cannot be; HOIST_ERROR_DEVICE;
  *         HOIST_ERROR_BUSY.
  * @externsync @nonblocking @since 0.1

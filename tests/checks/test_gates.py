@@ -333,16 +333,23 @@ def test_snippets(tmp_path):
 
 
 def test_links(tmp_path):
-    root = tree(tmp_path, **{"README.md": "[page](doc/p.md#there) [out](https://example.org)\n", "doc__p.md": "# P\n",
+    page = "# P\n## Not `there`, yet\n## Twice\n## Twice\n```sh\n# no-heading\n[](gone.md)\n```\n[up](#p)\n"
+    root = tree(tmp_path, **{"README.md": "[page](doc/p.md#not-there-yet) [out](https://example.org) [2](doc/p.md#twice-1)\n",
+                             "doc__p.md": page,
                              "x.h": "/* see doc/p.md */\n"})
     holds("links", root)
     fails("links", tree(root, **{"doc__q.md": "\n[p](gone.md)\n"}), "doc/q.md:2: links to gone.md, which is not there")
+    fails("links", tree(root, **{"doc__q.md": "[p](p.md#gone)\n"}), "doc/q.md:1: links to p.md#gone, but there is no such heading")
+    fails("links", tree(root, **{"doc__q.md": "[p](p.md#no-heading)\n"}), "no such heading")
+    fails("links", tree(root, **{"doc__q.md": "# Q\n\n[p](#p)\n"}), "doc/q.md:3: links to #p, but there is no such heading")
+    tree(root, **{"doc__q.md": "# Q\n"})
     fails("links", tree(root, **{"x.h": "/* see doc/gone.md */\n"}), "x.h:1: names doc/gone.md, which is not there")
 
 
 def test_docs(tmp_path):
     config = (HERE.parents[1] / "doc/Doxyfile").read_text()
-    pages = {"README.md": "# hoist\n", "CONTRIBUTING.md": "# C\n", "CHANGELOG.md": "# C\n", "doc__Doxyfile": config}
+    pages = {"README.md": "# hoist\n", "CONTRIBUTING.md": "# C\n", "CHANGELOG.md": "# C\n", "tools__README.md": "# T\n",
+             "doc__Doxyfile": config}
     header = HEADER.replace("#ifndef HOIST_UNIT_H", "/**\n * @file\n * @brief Units.\n */\n#ifndef HOIST_UNIT_H")
     header = header.replace("#define HOIST_API\n", "")
     root = tree(tmp_path, **pages, **{"include__hoist__unit.h": header})

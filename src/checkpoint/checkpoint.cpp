@@ -2,6 +2,7 @@
 #include "checkpoint/checkpoint.hpp"
 
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "base/error.hpp"
@@ -51,7 +52,7 @@ void Checkpoint::open_shards(const std::string& index_path) {
   const std::filesystem::path folder = std::filesystem::path(index_path).parent_path();
   for (const std::string& shard : index.shards) {
     const std::string path = (folder / shard).string();
-    if (!std::filesystem::exists(path)) {
+    if (std::error_code unknown; !std::filesystem::exists(path, unknown)) {
       fail(HOIST_ERROR_NOT_FOUND, text(index_path, " names the shard ", path, ", which does not exist"),
            "fetch the missing shard into the index's folder");
     }

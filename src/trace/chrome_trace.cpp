@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "base/error.hpp"
 
@@ -150,7 +151,8 @@ std::string ChromeTrace::json() const {
 
 void ChromeTrace::write(const std::string& path) const {
   // A pipe or a device is written into, and must not be replaced by a file.
-  const bool replace = !std::filesystem::exists(path) || std::filesystem::is_regular_file(path);
+  std::error_code ignored;  // what cannot be looked at cannot be created, which says why
+  const bool replace = !std::filesystem::exists(path, ignored) || std::filesystem::is_regular_file(path, ignored);
   const std::string part = replace ? path + ".part" : path;
   std::unique_ptr<std::FILE, Close> file(std::fopen(part.c_str(), "wb"));
   if (!file) fail_io(path, "create");

@@ -139,6 +139,24 @@ TEST(HoistHppViews, ElementsMayBeLongerThanOurs) {
   EXPECT_EQ(view[2].tensor, 12u);
 }
 
+// Calls of C would take what stands before the zero byte, and open or add another thing.
+TEST(HoistHppTexts, AZeroByteIsRefusedAndTheArgumentNamed) {
+  using namespace std::string_literals;
+  const hoist::Device device("host:0?mode=inline");
+  hoist::Manager manager(device);
+  for (const auto& call : std::vector<std::function<void()>>{
+           [] { hoist::Device("host:0\0x"s); }, [&] { manager.add_unit("a\0b"s); }, [] { hoist::Checkpoint("a\0b"s); },
+           [] { hoist::BudgetOptions().set("budget", "5\0%"s); }}) {
+    try {
+      call();
+      ADD_FAILURE() << "taken";
+    } catch (const hoist::Exception& error) {
+      EXPECT_EQ(HOIST_ERROR_INVALID_ARGUMENT, error.code());
+      EXPECT_NE(std::string::npos, error.message().find("goes on after a zero byte")) << error.message();
+    }
+  }
+}
+
 TEST(HoistHppDevices, MemoryCopiesAndEvents) {
   const hoist::Device device("host:1");
   hoist::Stream stream(device);

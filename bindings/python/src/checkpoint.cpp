@@ -57,7 +57,7 @@ void bind_checkpoint(py::module_& module) {
   bind_tensor(module);
   py::class_<hoist::Checkpoint, Checkpoint>(module, "Checkpoint", "An open checkpoint: a sequence of its tensors.")
       .def(py::init([](const py::object& path) {
-             const std::string text = path_of(path);
+             const std::string text = path_of("path", path);
              return without_gil([&] { return std::make_shared<hoist::Checkpoint>(text); });
            }),
            py::arg("path"),

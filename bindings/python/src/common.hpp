@@ -34,13 +34,53 @@ auto without_gil(Call&& call) {
   throw hoist::Exception(error);
 }
 
+// TypeError for an argument that no conversion takes: named, with what would do.
+[[noreturn]] inline void refuse_type(const char* argument, const py::handle& value, const char* would_do) {
+  throw py::type_error(std::string(argument) + " is " + std::string(py::repr(value)) + ", of type " +
+                       std::string(py::str(py::type::of(value).attr("__name__"))) + ": " + would_do);
+}
+
+template <typename Value>
+Value converted(const char* argument, const py::handle& value, const char* would_do) {
+  try {
+    return value.cast<Value>();
+  } catch (const py::cast_error&) {
+    refuse_type(argument, value, would_do);
+  }
+}
+
+inline void require_callable(const char* argument, const py::handle& value) {
+  if (PyCallable_Check(value.ptr()) == 0) refuse_type(argument, value, "give what can be called");
+}
+
+// Reads an argument by something of Python's own, whose error then names the argument.
+template <typename Read>
+auto named(const char* argument, Read&& read) {
+  try {
+    return read();
+  } catch (py::error_already_set& error) {
+    for (PyObject* kind : {PyExc_TypeError, PyExc_ValueError, PyExc_BufferError}) {
+      if (!error.matches(kind)) continue;
+      const std::string words = std::string(argument) + ": " + std::string(py::str(error.value()));
+      py::raise_from(error, kind, words.c_str());
+      throw py::error_already_set();
+    }
+    throw;
+  }
+}
+
 // The bytes of any contiguous Python buffer, held while this lives. Made and dropped with the lock held.
 class Buffer {
  public:
-  Buffer(const py::object& object, bool writable) {
-    if (PyObject_GetBuffer(object.ptr(), &view_, writable ? PyBUF_WRITABLE : PyBUF_SIMPLE) != 0) {
-      throw py::error_already_set();
+  Buffer(const char* argument, const py::object& object, bool writable) {
+    if (PyObject_CheckBuffer(object.ptr()) == 0) {
+      refuse_type(argument, object, "give a buffer, such as bytes or a NumPy array");
     }
+    named(argument, [&] {
+      if (PyObject_GetBuffer(object.ptr(), &view_, writable ? PyBUF_WRITABLE : PyBUF_SIMPLE) != 0) {
+        throw py::error_already_set();
+      }
+    });
   }
   ~Buffer() { PyBuffer_Release(&view_); }
   Buffer(const Buffer&) = delete;
@@ -64,13 +104,22 @@ py::object enum_or_int(Enum value) {
 
 inline py::object numpy_array(const py::object& memory, const py::object& dtype) {
   const py::module_ numpy = py::module_::import("numpy");
-  if (py::len(memory) == 0) return numpy.attr("empty")(0, dtype);  // frombuffer refuses it
-  return numpy.attr("frombuffer")(memory, dtype);
+  return named("dtype", [&]() -> py::object {
+    if (py::len(memory) == 0) return numpy.attr("empty")(0, dtype);  // frombuffer refuses it
+    return numpy.attr("frombuffer")(memory, dtype);
+  });
 }
 
 // Byte for byte what the file system calls it.
-inline std::string path_of(const py::object& path) {
-  return py::bytes(py::module_::import("os").attr("fsencode")(path));
+inline std::string path_of(const char* argument, const py::object& path) {
+  return named(argument, [&] { return std::string(py::bytes(py::module_::import("os").attr("fsencode")(path))); });
+}
+
+// Words of the library as text; bytes of a caller's that are no UTF-8 stay readable.
+inline py::str as_text(const std::string& words) {
+  PyObject* made = PyUnicode_DecodeUTF8(words.data(), static_cast<py::ssize_t>(words.size()), "backslashreplace");
+  if (made == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::str>(made);
 }
 
 // The iterator of anything that has __len__ and __getitem__.

@@ -43,7 +43,7 @@ void bind_listing(py::module_& module) {
   module.def(
       "plugin_load",
       [](const py::object& path) {
-        const std::string name = path_of(path);
+        const std::string name = path_of("path", path);
         return without_gil([&] { return hoist::plugin_load(name); });
       },
       py::arg("path"),
@@ -88,7 +88,7 @@ void bind_properties(py::module_& module) {
 void bind_memory(py::module_& module) {
   py::class_<Memory, std::shared_ptr<Memory>>(module, "Memory", py::buffer_protocol(),
                                               "Device memory of the caller's own; freed with its last reference.")
-      .def(py::init<std::shared_ptr<Device>, std::uint64_t>(), py::arg("device"), py::arg("bytes"))
+      .def(py::init<std::shared_ptr<Device>, std::uint64_t>(), py::arg("device").none(false), py::arg("bytes"))
       .def_buffer([](Memory& memory) {
         if (!memory.device->always_open()) throw py::buffer_error("the device's memory is not open to this thread");
         return py::buffer_info(static_cast<std::uint8_t*>(memory.memory.data()),
@@ -116,7 +116,7 @@ void bind_host_memory(py::module_& module) {
       .def(py::init([](const std::shared_ptr<Device>& device, std::uint64_t bytes) {
              return without_gil([&] { return std::make_shared<HostMemory>(device, bytes); });
            }),
-           py::arg("device"), py::arg("bytes"), "OutOfMemoryError, DeviceError.")
+           py::arg("device").none(false), py::arg("bytes"), "OutOfMemoryError, DeviceError.")
       .def_buffer([](HostMemory& host) {
         static std::uint8_t nothing = 0;
         auto* data = host.memory.bytes() == 0 ? &nothing : static_cast<std::uint8_t*>(host.memory.data());

@@ -35,11 +35,13 @@ struct Kept {
 
 // "float32", "BF16", numpy.float32, numpy.dtype("float32"), torch.float32.
 dlpack::DataType data_type(const py::object& given) {
-  if (py::isinstance<py::str>(given)) return dlpack::data_type(std::string(py::str(given)));
-  const std::string text = py::str(given);
+  const std::string text = named("dtype", [&] { return std::string(py::str(given)); });
+  if (py::isinstance<py::str>(given)) return dlpack::data_type(text);
   constexpr std::string_view torch = "torch.";
   if (text.rfind(torch, 0) == 0) return dlpack::data_type(text.substr(torch.size()));
-  return dlpack::data_type(std::string(py::str(py::module_::import("numpy").attr("dtype")(given).attr("name"))));
+  return named("dtype", [&] {
+    return dlpack::data_type(std::string(py::str(py::module_::import("numpy").attr("dtype")(given).attr("name"))));
+  });
 }
 
 using Shape = std::optional<std::vector<std::int64_t>>;
@@ -75,7 +77,8 @@ py::capsule wrap(Managed* managed, const char* name) {
 }
 
 bool is_versioned(const py::object& max_version) {
-  return !max_version.is_none() && max_version.cast<std::pair<unsigned, unsigned>>().first >= 1;
+  return !max_version.is_none() &&
+         converted<std::pair<unsigned, unsigned>>("max_version", max_version, "give a pair of numbers").first >= 1;
 }
 
 }  // namespace
@@ -87,7 +90,7 @@ void DLPackView::order(const py::object& stream) const {
     if (unit_) unit_->stream->wait();
     return;
   }
-  const auto native = stream.is_none() ? 1 : stream.cast<std::intptr_t>();
+  const auto native = stream.is_none() ? 1 : converted<std::intptr_t>("stream", stream, "give a number or None");
   if (native == -1 || !unit_) return;
   if (native == 0)
     throw py::value_error("stream=0 may mean two streams: give 1 for the legacy one, 2 for the thread's");
@@ -97,9 +100,11 @@ void DLPackView::order(const py::object& stream) const {
 py::capsule DLPackView::capsule(const py::object& stream, const py::object& max_version, const py::object& device,
                                 const py::object& copy) const {
   if (unit_) unit_->check();
-  if (!copy.is_none() && copy.cast<bool>()) throw py::buffer_error("a view is no copy: copy what comes of it");
+  if (!copy.is_none() && converted<bool>("copy", copy, "give True, False or None"))
+    throw py::buffer_error("a view is no copy: copy what comes of it");
   const auto here = std::make_pair(view_.device.type, view_.device.index);
-  if (!device.is_none() && device.cast<std::pair<std::int32_t, std::int32_t>>() != here) {
+  using Place = std::pair<std::int32_t, std::int32_t>;
+  if (!device.is_none() && converted<Place>("dl_device", device, "give a pair of numbers") != here) {
     throw py::buffer_error("the memory is on another device than was asked for");
   }
   order(stream);

@@ -16,7 +16,8 @@ class Sequence {
   hoist_token_t begin() { return sequence_.begin(); }
   // Effects are Python functions, so the interpreter's lock stays held.
   hoist_token_t submit(hoist_effect_t effect, hoist_token_t token, const py::object& stream) {
-    hoist_stream_t* const target = stream.is_none() ? nullptr : stream.cast<Stream&>().checked().get();
+    hoist_stream_t* const target =
+        stream.is_none() ? nullptr : converted<Stream&>("stream", stream, "give a Stream or None").checked().get();
     stream_ = stream;
     return sequence_.submit(effect, target, token);
   }
@@ -49,7 +50,7 @@ void bind_status(py::module_& module) {
 void bind_effect(py::module_& module) {
   bind_status(module);
   py::class_<Sequence>(module, "Sequence", "The effects of one graph, which run in order or are refused.")
-      .def(py::init<std::shared_ptr<Device>, const std::string&>(), py::arg("device"), py::arg("name"))
+      .def(py::init<std::shared_ptr<Device>, const std::string&>(), py::arg("device").none(false), py::arg("name"))
       .def("add", &Sequence::add, py::arg("name"), py::arg("function"),
            "Registers the next effect: function(stream), with the stream given to submit, or None. Gives its index.")
       .def("begin", &Sequence::begin, "Begins a run and gives the token that the first effect takes.")

@@ -8,7 +8,7 @@ namespace {
 void set_python_error(const hoist::Exception& error) {
   const py::object made = py::module_::import("hoist.errors")
                               .attr("_make")(static_cast<int>(error.code()), hoist::status_string(error.code()),
-                                             error.message(), error.where(), error.hint());
+                                             as_text(error.message()), error.where(), as_text(error.hint()));
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
 }
 
@@ -28,13 +28,14 @@ void translate(std::exception_ptr thrown) {
 void log_to_python(void* user_data, hoist_log_level_t level, const char* message) {
   const py::gil_scoped_acquire acquire;
   try {
-    (*static_cast<py::object*>(user_data))(enum_or_int(level), message);
+    (*static_cast<py::object*>(user_data))(enum_or_int(level), as_text(message));
   } catch (py::error_already_set& failure) {
     failure.discard_as_unraisable("hoist.log_set callback");
   }
 }
 
 void log_set(hoist_log_level_t threshold, const py::object& callback) {
+  if (!callback.is_none()) require_callable("callback", callback);
   auto kept = callback.is_none() ? nullptr : std::make_unique<py::object>(callback);
   without_gil([&] { hoist::log_set(threshold, kept ? log_to_python : nullptr, kept.get()); });
   static_cast<void>(kept.release());

@@ -32,7 +32,7 @@ struct Wanted {
 
   [[nodiscard]] hoist::TensorDesc desc(hoist_tensor_flags_t flags, std::uint64_t bytes, void* host) const {
     hoist::TensorDesc desc;
-    desc.name = name.c_str();
+    desc.name = hoist::detail::c_text(name, "name");
     desc.bytes = bytes;
     desc.host = host;
     desc.flags = flags;
@@ -48,7 +48,7 @@ using Class = std::optional<hoist_tensor_class_t>;
 hoist_tensor_t add_copied(Manager& self, hoist_unit_t unit, const std::string& name, const py::object& source,
                           Mode mode, Class tensor_class) {
   const auto state = self.state();
-  auto buffer = std::make_unique<Buffer>(source, false);
+  auto buffer = std::make_unique<Buffer>("source", source, false);
   hoist::TensorDesc desc = Wanted{name, mode, tensor_class}.desc(HOIST_TENSOR_COPY, buffer->bytes(), buffer->data());
   desc.release = release_source;
   desc.user_data = buffer.get();
@@ -60,7 +60,7 @@ hoist_tensor_t add_copied(Manager& self, hoist_unit_t unit, const std::string& n
 hoist_tensor_t add_adopted(Manager& self, hoist_unit_t unit, const std::string& name, const py::object& source,
                            Mode mode, Class tensor_class) {
   const auto state = self.state();
-  auto buffer = std::make_unique<Buffer>(source, true);
+  auto buffer = std::make_unique<Buffer>("source", source, true);
   const auto desc = Wanted{name, mode, tensor_class}.desc(HOIST_TENSOR_ADOPT, buffer->bytes(), buffer->data());
   state->adopted.push_back(std::move(buffer));
   try {
@@ -80,14 +80,14 @@ hoist_tensor_t add_sized(Manager& self, hoist_unit_t unit, const std::string& na
 py::object read(Manager& self, hoist_tensor_t tensor, py::object out) {
   const auto state = self.state();
   if (out.is_none()) out = py::module_::import("numpy").attr("empty")(state->manager.info(tensor).bytes, "uint8");
-  const Buffer room(out, true);
+  const Buffer room("out", out, true);
   without_gil([&] { state->manager.read(tensor, room.data(), room.bytes()); });
   return out;
 }
 
 void update(Manager& self, hoist_tensor_t tensor, const py::object& source, Stream& stream) {
   const auto state = self.state();
-  const Buffer bytes(source, false);
+  const Buffer bytes("source", source, false);
   hoist::Stream& after = stream.checked();
   without_gil([&] { state->manager.update(tensor, bytes.data(), bytes.bytes(), after); });
 }
@@ -118,7 +118,7 @@ void plain(Manager& self) {
 void trace_end(Manager& self, const py::object& path) {
   const auto state = self.state();
   if (path.is_none()) return without_gil([&] { state->manager.trace_drop(); });
-  const std::string text = path_of(path);
+  const std::string text = path_of("path", path);
   without_gil([&] { state->manager.trace_end(text); });
 }
 
@@ -231,7 +231,7 @@ void bind_manager(py::module_& module) {
   py::class_<Manager, std::shared_ptr<Manager>> bound(module, "Manager",
                                                       "Units and tensors that move under one budget.");
   bound
-      .def(py::init(&make), py::arg("device"), py::arg("budget"),
+      .def(py::init(&make), py::arg("device").none(false), py::arg("budget"),
            "Joins a budget; None: one of its own with the device's defaults.")
       .def_property_readonly(
           "pointer", [](Manager& self) { return reinterpret_cast<std::uintptr_t>(self.state()->manager.get()); },

@@ -18,11 +18,17 @@ hoist::Plan solve(const hoist::Problem& problem, std::optional<std::uint32_t> ef
 
 hoist_plan_result_t simulate(const hoist::Plan& plan, const hoist::Problem& problem, const py::object& trace_path) {
   if (trace_path.is_none()) return without_gil([&] { return plan.simulate(problem); });
-  const std::string path = path_of(trace_path);
+  const std::string path = path_of("trace_path", trace_path);
   return without_gil([&] { return plan.simulate(problem, path); });
 }
 
 void replan(Manager& self, const hoist::Problem* problem, const hoist::Plan* plan) {
+  if ((problem == nullptr) != (plan == nullptr)) {
+    const char* const given = plan == nullptr ? "problem" : "plan";
+    const char* const missing = plan == nullptr ? "plan" : "problem";
+    raise(HOIST_ERROR_INVALID_ARGUMENT, "hoist.Manager.replan",
+          std::string(given) + " is given, but " + missing + " is None", "give both or none");
+  }
   refuse_strays("hoist.Manager.replan");
   const auto state = self.state();
   without_gil([&] {

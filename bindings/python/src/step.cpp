@@ -97,6 +97,10 @@ class Unit {
   }
   void exit(const py::object& kind) {
     if (!kind.is_none()) return;
+    if (!step_->unit) {
+      raise(HOIST_ERROR_INVALID_STATE, "hoist.Unit", "unit " + std::to_string(unit_) + " has not begun",
+            "with step.unit(...) as view: ... begins and ends it");
+    }
     step_->unit->take_loans_back();
     step_->unit->join_consumers();
     step_->unit->open = false;
@@ -166,7 +170,7 @@ void bind_step(py::module_& module) {
                   [](Manager& self, std::shared_ptr<Stream> stream) {
                     return std::make_shared<Step>(self.state(), std::move(stream));
                   },
-                  py::name("step"), py::is_method(module.attr("Manager")), py::arg("stream"),
+                  py::name("step"), py::is_method(module.attr("Manager")), py::arg("stream").none(false),
                   "A step, ordered on the stream: with manager.step(stream) as step: ... InvalidStateError."));
 }
 

@@ -71,25 +71,26 @@ struct Place {
   std::uint64_t bytes;
 };
 
-Place device_place(const py::object& given) {
+Place device_place(const char* argument, const py::object& given) {
   if (py::isinstance<Memory>(given)) {
     const auto& memory = given.cast<const Memory&>().memory;
     return {memory.data(), memory.bytes()};
   }
+  if (!py::isinstance<TensorView>(given)) refuse_type(argument, given, "give a TensorView or a Memory");
   const auto& tensor = given.cast<const TensorView&>().get();
   return {tensor.data, tensor.bytes};
 }
 
-Place host_place(Stream& stream, const py::object& given, bool written) {
-  auto buffer = std::make_unique<Buffer>(given, written);
+Place host_place(Stream& stream, const char* argument, const py::object& given, bool written) {
+  auto buffer = std::make_unique<Buffer>(argument, given, written);
   const Place place{buffer->data(), buffer->bytes()};
   stream.keep(std::move(buffer));
   return place;
 }
 
 void submit_copy(Stream& stream, hoist_copy_kind_t kind, const py::object& dst, const py::object& src) {
-  const Place to = kind == HOIST_COPY_D2H ? host_place(stream, dst, true) : device_place(dst);
-  const Place from = kind == HOIST_COPY_H2D ? host_place(stream, src, false) : device_place(src);
+  const Place to = kind == HOIST_COPY_D2H ? host_place(stream, "dst", dst, true) : device_place("dst", dst);
+  const Place from = kind == HOIST_COPY_H2D ? host_place(stream, "src", src, false) : device_place("src", src);
   if (to.bytes != from.bytes) {
     raise(HOIST_ERROR_INVALID_ARGUMENT, "hoist.Stream.submit_copy",
           "dst has " + std::to_string(to.bytes) + " bytes, src has " + std::to_string(from.bytes), "give equal sizes");
@@ -99,7 +100,7 @@ void submit_copy(Stream& stream, hoist_copy_kind_t kind, const py::object& dst, 
 }
 
 void submit_fill(Stream& stream, const py::object& dst, std::uint8_t value) {
-  const Place to = device_place(dst);
+  const Place to = device_place("dst", dst);
   hoist::Stream& target = stream.checked();
   without_gil([&] { target.submit_fill(to.data, value, to.bytes); });
 }
@@ -166,6 +167,7 @@ void Stream::submit_host(const py::object& function, double modelled_us, const p
     raise(HOIST_ERROR_UNSUPPORTED, "hoist.Stream.submit_host", "a Python function runs once, a graph again and again",
           "capture compute of the device's own");
   }
+  require_callable("function", function);
   auto job = std::make_unique<Job>(function, arguments, failure_);
   hoist::Stream& target = checked();
   without_gil([&] { target.submit_host(Job::run, job.get(), modelled_us); });
@@ -189,8 +191,8 @@ void bind_stream(py::module_& module) {
       .def(py::init([](const std::shared_ptr<Device>& device) {
              return std::make_shared<Stream>(device, hoist::Stream(device->get()));
            }),
-           py::arg("device"))
-      .def_static("wrap", wrap, py::arg("device"), py::arg("native"),
+           py::arg("device").none(false))
+      .def_static("wrap", wrap, py::arg("device").none(false), py::arg("native"),
                   "A handle for a native stream (an address, such as a CUstream) that stays the caller's.")
       .def("wait", &Stream::wait,
            "Waits until all submitted work has run; raises what a Python function on this stream has raised.")

@@ -12,7 +12,7 @@ namespace hoist {
 class Checkpoint : public detail::Handle<hoist_checkpoint_t, hoist_checkpoint_close> {
  public:
   using Handle::Handle;
-  explicit Checkpoint(const std::string& path) : Handle(make(hoist_checkpoint_open, path.c_str())) {}
+  explicit Checkpoint(const std::string& path) : Handle(make(hoist_checkpoint_open, detail::c_text(path, "path"))) {}
 
   [[nodiscard]] std::uint64_t size() const {
     std::uint64_t count = 0;
@@ -28,7 +28,7 @@ class Checkpoint : public detail::Handle<hoist_checkpoint_t, hoist_checkpoint_cl
   }
   [[nodiscard]] std::uint64_t index(const std::string& name) const {
     std::uint64_t index = 0;
-    check(hoist_checkpoint_get_tensor(get(), name.c_str(), &index));
+    check(hoist_checkpoint_get_tensor(get(), detail::c_text(name, "name"), &index));
     return index;
   }
 };

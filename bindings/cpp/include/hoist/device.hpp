@@ -32,7 +32,7 @@ inline hoist_device_properties_t device_properties(std::uint32_t index) {
 // Loads a plugin; gives its kind of device, which is static.
 inline const char* plugin_load(const std::string& path) {
   const char* kind = nullptr;
-  check(hoist_plugin_load(path.c_str(), &kind));
+  check(hoist_plugin_load(detail::c_text(path, "path"), &kind));
   return kind;
 }
 
@@ -47,14 +47,14 @@ inline const hoist_device_services_t& device_register(const hoist_device_ops_t& 
 inline hoist_device_ops_t device_ops(const std::string& kind) {
   hoist_device_ops_t ops{};
   ops.struct_size = sizeof ops;
-  check(hoist_device_get_ops(kind.c_str(), &ops));
+  check(hoist_device_get_ops(detail::c_text(kind, "kind"), &ops));
   return ops;
 }
 
 class Device : public detail::Handle<hoist_device_t, hoist_device_close> {
  public:
   using Handle::Handle;
-  explicit Device(const std::string& name) : Handle(make(hoist_device_open, name.c_str())) {}
+  explicit Device(const std::string& name) : Handle(make(hoist_device_open, detail::c_text(name, "name"))) {}
 
   [[nodiscard]] hoist_device_properties_t query() const {
     hoist_device_properties_t properties{};
@@ -71,7 +71,7 @@ class Device : public detail::Handle<hoist_device_t, hoist_device_close> {
     return info;
   }
   void set(const std::string& key, const std::string& value) {
-    check(hoist_device_set(get(), key.c_str(), value.c_str()));
+    check(hoist_device_set(get(), detail::c_text(key, "key"), detail::c_text(value, "value")));
   }
   [[nodiscard]] double time_us() const {
     double us = 0;

@@ -19,12 +19,12 @@ class Sequence : public detail::Handle<hoist_sequence_t, hoist_sequence_destroy>
   using Function = std::function<void(hoist_stream_t*)>;
 
   Sequence(const Device& device, const std::string& name)
-      : Handle(make(hoist_sequence_create, device.get(), name.c_str())) {}
+      : Handle(make(hoist_sequence_create, device.get(), detail::c_text(name, "name"))) {}
 
   hoist_effect_t add(const std::string& name, Function function) {
     auto kept = std::make_unique<Kept>(Kept{std::move(function), thrown_.get()});
     hoist_effect_desc_t desc = HOIST_EFFECT_DESC_INIT;
-    desc.name = name.c_str();
+    desc.name = detail::c_text(name, "name");
     desc.function = run;
     desc.user_data = kept.get();
     desc.release = [](void* user_data) { delete static_cast<Kept*>(user_data); };

@@ -6,6 +6,7 @@
 #error "hoist's C++ headers need C++20: compile with -std=c++20 or newer, or use the C header hoist/hoist.h"
 #endif
 
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -52,6 +53,23 @@ inline void check(hoist_status_t status) {
   }
   throw Exception(error);
 }
+
+namespace detail {
+
+// A text for a call of C, which ends it at its first zero byte: one with a zero byte in it would name another thing.
+inline const char* c_text(const std::string& text, const char* argument) {
+  const std::size_t zero = text.find('\0');
+  if (zero == std::string::npos) return text.c_str();
+  const std::string message = std::string(argument) + " \"" + text.substr(0, zero) + "\" goes on after a zero byte";
+  hoist_error_t error = HOIST_ERROR_INIT;
+  error.code = HOIST_ERROR_INVALID_ARGUMENT;
+  error.message = message.c_str();
+  error.where = "hoist";
+  error.hint = "give it without zero bytes";
+  throw Exception(error);
+}
+
+}  // namespace detail
 
 inline const char* status_string(hoist_status_t status) noexcept { return hoist_status_string(status); }
 inline const char* version_string() noexcept { return hoist_version_string(); }

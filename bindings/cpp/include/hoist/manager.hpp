@@ -21,7 +21,7 @@ struct BudgetOptions : hoist_budget_options_t {
     check(hoist_budget_options_init(this));
   }
   BudgetOptions& set(const std::string& key, const std::string& value) {
-    check(hoist_budget_options_set(this, key.c_str(), value.c_str()));
+    check(hoist_budget_options_set(this, detail::c_text(key, "key"), detail::c_text(value, "value")));
     return *this;
   }
 };
@@ -63,7 +63,7 @@ class Manager : public detail::Handle<hoist_manager_t, hoist_manager_destroy> {
 
   hoist_unit_t add_unit(const std::string& name) {
     hoist_unit_t unit = 0;
-    check(hoist_manager_add_unit(get(), name.c_str(), &unit));
+    check(hoist_manager_add_unit(get(), detail::c_text(name, "name"), &unit));
     return unit;
   }
   void set_workspace(hoist_unit_t unit, std::uint64_t bytes) { check(hoist_manager_set_workspace(get(), unit, bytes)); }
@@ -76,11 +76,11 @@ class Manager : public detail::Handle<hoist_manager_t, hoist_manager_destroy> {
     check(hoist_manager_add_use(get(), unit, tensor, mode));
   }
   void add_alias(const std::string& name, hoist_tensor_t tensor) {
-    check(hoist_manager_add_alias(get(), name.c_str(), tensor));
+    check(hoist_manager_add_alias(get(), detail::c_text(name, "name"), tensor));
   }
   [[nodiscard]] hoist_tensor_t tensor(const std::string& name) const {
     hoist_tensor_t tensor = 0;
-    check(hoist_manager_get_tensor(get(), name.c_str(), &tensor));
+    check(hoist_manager_get_tensor(get(), detail::c_text(name, "name"), &tensor));
     return tensor;
   }
 
@@ -119,7 +119,7 @@ class Manager : public detail::Handle<hoist_manager_t, hoist_manager_destroy> {
   void replay_release() { check(hoist_replay_release(get())); }
 
   void trace_begin(std::uint64_t event_limit) { check(hoist_trace_begin(get(), event_limit)); }
-  void trace_end(const std::string& path) { check(hoist_trace_end(get(), path.c_str())); }
+  void trace_end(const std::string& path) { check(hoist_trace_end(get(), detail::c_text(path, "path"))); }
   void trace_drop() { check(hoist_trace_end(get(), nullptr)); }
 
   void timing_begin(std::uint32_t step_limit) { check(hoist_timing_begin(get(), step_limit)); }

@@ -57,7 +57,7 @@ class Plan : public detail::Handle<hoist_plan_t, hoist_plan_destroy> {
   [[nodiscard]] hoist_plan_result_t simulate(const Problem& problem) const { return run(problem, nullptr); }
   // Writes a Chrome trace of the last simulated step.
   [[nodiscard]] hoist_plan_result_t simulate(const Problem& problem, const std::string& trace_path) const {
-    return run(problem, trace_path.c_str());
+    return run(problem, detail::c_text(trace_path, "trace_path"));
   }
   // One line an item: why it stays or moves.
   [[nodiscard]] std::string explain(const Problem& problem) const {

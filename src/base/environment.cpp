@@ -33,20 +33,21 @@ const char* value_of(const char* name) {
 }  // namespace
 
 const std::vector<std::string_view>& environment_names() {
-  static const std::vector<std::string_view> names = {"HOIST_LOG",
-                                                      "HOIST_TRUST",
-                                                      "HOIST_DEVICE_PLUGINS",
-                                                      "HOIST_PYTHON_PLUGINS",
-                                                      "HOIST_TEST_DEVICES",
-                                                      "HOIST_TEST_ALL",
-                                                      "HOIST_BUDGET",
-                                                      "HOIST_BUDGET_BYTES",
-                                                      "HOIST_BUDGET_SHARE",
-                                                      "HOIST_PINNED_LIMIT_BYTES",
-                                                      "HOIST_PROFILE_STEPS",
-                                                      "HOIST_RUN_AHEAD_STEPS",
-                                                      "HOIST_PLAN_EFFORT",
-                                                      "HOIST_PLACEMENT"};
+  // Never freed: destructors of static objects may still open devices.
+  static const auto& names = *new std::vector<std::string_view>{"HOIST_LOG",
+                                                                "HOIST_TRUST",
+                                                                "HOIST_DEVICE_PLUGINS",
+                                                                "HOIST_PYTHON_PLUGINS",
+                                                                "HOIST_TEST_DEVICES",
+                                                                "HOIST_TEST_ALL",
+                                                                "HOIST_BUDGET",
+                                                                "HOIST_BUDGET_BYTES",
+                                                                "HOIST_BUDGET_SHARE",
+                                                                "HOIST_PINNED_LIMIT_BYTES",
+                                                                "HOIST_PROFILE_STEPS",
+                                                                "HOIST_RUN_AHEAD_STEPS",
+                                                                "HOIST_PLAN_EFFORT",
+                                                                "HOIST_PLACEMENT"};
   return names;
 }
 

@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error_record.hpp"
 
+#include "base/of_thread.hpp"
+
 namespace hoist {
-namespace {
 
-ErrorRecord& record() noexcept {
-  static thread_local ErrorRecord instance;
-  return instance;
-}
-
-}  // namespace
-
-const ErrorRecord& error_record() noexcept { return record(); }
+const ErrorRecord& error_record() noexcept { return of_thread<ErrorRecord>(); }
 
 void record_error(hoist_status_t code, const char* message, const char* where, const char* hint) noexcept {
-  ErrorRecord& target = record();
+  ErrorRecord& target = of_thread<ErrorRecord>();
   target.code = code;
   ++target.number;
   try {

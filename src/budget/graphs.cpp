@@ -156,7 +156,7 @@ void Budget::count_replays(bool written) {
   uncounted_writes_ = uncounted_writes_ || steps != 0;
   Ledger& ledger = executor_->residency().ledger();
   ledger.add(ledger.h2d, Reason::plan, steps * graphs_->program->bytes);
-  static const std::vector<std::uint32_t> none;
+  const std::vector<std::uint32_t> none;
   const bool marks = written && uncounted_writes_;
   executor_->count_replays(steps, none);
   if (!marks) return;

@@ -5,6 +5,7 @@
 
 #include "base/error_record.hpp"
 #include "base/log.hpp"
+#include "base/of_thread.hpp"
 
 namespace hoist {
 namespace {
@@ -14,13 +15,8 @@ struct Pending {
   SlotError error;
 };
 
-Pending& pending() noexcept {
-  static thread_local Pending instance;
-  return instance;
-}
-
 void error_set(hoist_status_t code, const char* message, const char* hint) {
-  Pending& target = pending();
+  Pending& target = of_thread<Pending>();
   target.code = code;
   try {
     target.error.message = message == nullptr ? "" : message;
@@ -43,7 +39,7 @@ const hoist_device_services_t& device_services() noexcept {
 }
 
 SlotError take_slot_error(hoist_status_t status) {
-  Pending& source = pending();
+  Pending& source = of_thread<Pending>();
   const bool fits = source.code == status && !source.error.message.empty();
   source.code = HOIST_OK;
   SlotError error = std::exchange(source.error, SlotError{});

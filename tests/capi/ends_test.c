@@ -16,17 +16,29 @@
 enum { UNITS = 3, BYTES = 8192 };
 
 /* Of one copy of the library. */
-#define CALLS(X)                                                                                                     \
-  X(hoist_device_open)                                                                                               \
-  X(hoist_device_close)                                                                                              \
-  X(hoist_stream_create) X(hoist_stream_destroy) X(hoist_stream_wait) X(hoist_budget_create) X(hoist_budget_destroy) \
-      X(hoist_budget_options_set) X(hoist_manager_create) X(hoist_manager_destroy) X(hoist_manager_add_unit)         \
-          X(hoist_manager_add_tensor) X(hoist_manager_commit) X(hoist_step_begin) X(hoist_step_end)                  \
-              X(hoist_unit_begin) X(hoist_unit_end) X(hoist_last_error)
+#define CALLS(X)               \
+  X(hoist_device_open);        \
+  X(hoist_device_close);       \
+  X(hoist_stream_create);      \
+  X(hoist_stream_destroy);     \
+  X(hoist_stream_wait);        \
+  X(hoist_budget_create);      \
+  X(hoist_budget_destroy);     \
+  X(hoist_budget_options_set); \
+  X(hoist_manager_create);     \
+  X(hoist_manager_destroy);    \
+  X(hoist_manager_add_unit);   \
+  X(hoist_manager_add_tensor); \
+  X(hoist_manager_commit);     \
+  X(hoist_step_begin);         \
+  X(hoist_step_end);           \
+  X(hoist_unit_begin);         \
+  X(hoist_unit_end);           \
+  X(hoist_last_error)
 
 typedef struct {
-#define POINTER(name) __typeof__ (&(name))(name);
-  CALLS(POINTER)
+#define POINTER(name) __typeof__ (&(name))(name)
+  CALLS(POINTER);
   void* library;
   hoist_device_t* device;
   hoist_stream_t* stream;
@@ -95,8 +107,8 @@ static void end(copy_t* copy) {
 static copy_t linked(void) {
   copy_t copy;
   memset(&copy, 0, sizeof copy);
-#define OWN(name) copy.name = name;
-  CALLS(OWN)
+#define OWN(name) copy.name = name
+  CALLS(OWN);
   return copy;
 }
 
@@ -169,8 +181,8 @@ static copy_t loaded(const char* path) {
   memset(&copy, 0, sizeof copy);
   copy.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   CHECK(copy.library != NULL);
-#define FOUND(name) CHECK((copy.name = (__typeof__(&(name)))(size_t)dlsym(copy.library, #name)) != NULL);
-  CALLS(FOUND)
+#define FOUND(name) CHECK((copy.name = (__typeof__(&(name)))(size_t)dlsym(copy.library, #name)) != NULL)
+  CALLS(FOUND);
   CHECK(copy.hoist_device_open != &hoist_device_open);
   return copy;
 }

@@ -2,12 +2,19 @@
 #include "plan/candidates.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "base/error.hpp"
 #include "plan/launch.hpp"
+#include "plan/pack.hpp"
 #include "plan/simulate.hpp"
 
 namespace hoist::plan {
+namespace {
+
+constexpr std::array shares = {1.0, 0.99, 0.98, 0.97, 0.955, 0.94, 0.92, 0.895};
+
+}  // namespace
 
 Workshop::Workshop(const Model& of, const SolveOptions& options) : model(of), options_(options) {}
 
@@ -26,6 +33,31 @@ std::optional<double> Workshop::try_draft(Draft draft, const std::vector<std::ui
   if (!place(model, draft, options)) return std::nullopt;
   if (options.grow) grow_in_place(model, draft, most);
   return try_placed(std::move(draft), options);
+}
+
+std::optional<double> Workshop::time_of(Draft draft, const std::vector<std::uint32_t>& most) const {
+  check_time();
+  const std::optional<Timetable> table = run_in_time(model, draft, most, cap_of(packed_));
+  return table ? std::optional(table->step_us) : std::nullopt;
+}
+
+std::uint64_t Workshop::cap_of(std::size_t nth) const {
+  return static_cast<std::uint64_t>(shares[nth] * static_cast<double>(model.arena));
+}
+
+std::optional<double> Workshop::try_timed(const Draft& draft, const std::vector<std::uint32_t>& most) {
+  check_time();
+  // What was packed last says where packing begins to succeed.
+  for (std::size_t i = packed_ > 0 ? packed_ - 1 : 0; i < shares.size(); ++i) {
+    Draft timed = draft;
+    const std::optional<Timetable> table = run_in_time(model, timed, most, cap_of(i));
+    if (!table) return std::nullopt;
+    if (table->step_us >= best_us_) return table->step_us;
+    if (!pack(model, *table, timed, packing_)) continue;
+    packed_ = i;
+    return try_placed(std::move(timed), PlaceOptions{});
+  }
+  return std::nullopt;
 }
 
 double Workshop::try_placed(Draft draft, const PlaceOptions& options) {

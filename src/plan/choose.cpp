@@ -76,6 +76,12 @@ class Chooser {
         bytes_(occupancy(model, draft)),
         stored_(draft.evicted.size(), 0) {
     for (auto& link : charged_) link.assign(model.units, 0);
+    if (options.narrow) {
+      over_.assign(model.units, 0);
+      const std::vector<std::uint64_t> bytes = occupancy(model, draft);
+      for (std::uint32_t u = 0; u < model.units; ++u)
+        over_[u] = static_cast<std::int64_t>(bytes[u]) - static_cast<std::int64_t>(options.cap);
+    }
   }
 
   bool run() {
@@ -144,7 +150,28 @@ class Chooser {
       const double store = model_.store_us[gap.item];
       cost += (charged_[1][gap.from] / options_.weight[gap.from] + store) * store * options_.store;
     }
+    if (options_.narrow) return cost / (useful(gap) + 1e-9);
     return cost / static_cast<double>(model_.size[gap.item]) / gap.between;
+  }
+
+  [[nodiscard]] double useful(const Gap& gap) const {
+    const auto size = static_cast<std::int64_t>(model_.size[gap.item]);
+    double sum = 0;
+    std::uint32_t u = gap.from;
+    for (std::uint32_t k = 0; k < gap.between; ++k) {
+      u = u + 1 == model_.units ? 0 : u + 1;
+      if (over_[u] > 0) sum += static_cast<double>(std::min(size, over_[u]));
+    }
+    return sum;
+  }
+
+  void shift(const Gap& gap, std::int64_t bytes) {
+    if (!options_.narrow) return;
+    std::uint32_t u = gap.from;
+    for (std::uint32_t k = 0; k < gap.between; ++k) {
+      u = u + 1 == model_.units ? 0 : u + 1;
+      over_[u] += bytes;
+    }
   }
 
   void charge(std::uint32_t g, double sign) {
@@ -158,6 +185,7 @@ class Chooser {
     draft_.evicted[g] = 1;
     charge(g, 1);
     bytes_.add(model_.gaps[g], -static_cast<std::int64_t>(model_.size[model_.gaps[g].item]));
+    shift(model_.gaps[g], -static_cast<std::int64_t>(model_.size[model_.gaps[g].item]));
     order_.push_back(g);
   }
 
@@ -180,6 +208,7 @@ class Chooser {
   Bytes bytes_;
   std::array<std::vector<double>, link_count> charged_;
   std::vector<char> stored_;
+  std::vector<std::int64_t> over_;  // by unit: bytes above the cap
   std::priority_queue<Entry> heap_;
   std::vector<std::uint32_t> order_;
 };

@@ -12,6 +12,7 @@ struct ChooseOptions {
   std::vector<double> pressure;  // by unit: its loads cost more; empty: none
   double peer = 1;               // what time of the peer link costs, that of the host's links being 1
   double store = 1;              // what time of stores costs
+  bool narrow = false;           // what counts is only what a gap frees of units above the cap
 };
 
 // Greedy, cheapest first by link time that its unit already waits for. False where the cap cannot be reached.

@@ -82,22 +82,12 @@ class Emitter {
   void leave(const Stay& stay) {
     const Gap& out = model_.gaps[stay.out];
     if (model_.problem.items[stay.item].transient && out.outside) return;  // it leaves by itself
-    const std::int32_t after = static_cast<std::int32_t>(model_.wrap(std::int64_t{out.from} + draft_.late[stay.out]));
+    const auto after = static_cast<std::int32_t>(model_.wrap(std::int64_t{out.from} + draft_.late[stay.out]));
     if (stay.written >= 0) {
-      const std::int32_t store = store_of(stay, out, after);
+      const auto store = static_cast<std::int32_t>(store_after(model_, draft_, stay));
       push(store, 0, 0, {OpKind::store, stay.item, store, 0, 0}, by_offset_ ? draft_.offset[stay.in] : 0);
     }
     push(after, 1, 0, {OpKind::drop, stay.item, after, 0, 0});
-  }
-
-  // After the pause, which ends before the item is dropped; without one at once, or with the drop where that is late.
-  [[nodiscard]] std::int32_t store_of(const Stay& stay, const Gap& out, std::int32_t drop) const {
-    const std::uint32_t late = draft_.late[stay.out];
-    const std::uint32_t pause = draft_.pause[stay.out];
-    const std::int64_t kept = std::int64_t{out.from} - stay.written;
-    const bool fits = pause <= (kept < 0 ? kept + model_.units : kept) + late;
-    if (pause > 0 && fits) return static_cast<std::int32_t>((stay.written + pause) % model_.units);
-    return late > 0 ? drop : stay.written;
   }
 
   void push(std::int32_t after, std::uint64_t kind, std::uint64_t urgency, const Op& op, std::uint64_t rank = 0) {

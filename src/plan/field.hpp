@@ -108,4 +108,20 @@ inline std::uint64_t hole(const std::vector<Taken>& met, std::uint64_t size, std
   return found;
 }
 
+// The highest stretch between what is taken that holds `size` bytes.
+inline std::uint64_t highest_hole(const std::vector<Taken>& met, std::uint64_t size, std::uint64_t bottom,
+                                  std::uint64_t top) {
+  std::uint64_t at = bottom;
+  std::uint64_t found = nowhere;
+  const auto look = [&](std::uint64_t end) {
+    if (end >= at && end - at >= size) found = end - size;
+  };
+  for (const Taken& taken : met) {
+    look(std::min(taken.begin, top));
+    at = std::max(at, taken.end);
+  }
+  look(top);
+  return found;
+}
+
 }  // namespace hoist::plan

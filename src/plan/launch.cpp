@@ -129,9 +129,7 @@ double copies_us(const Model& model, const Draft& draft) {
     time[static_cast<std::size_t>(model.link(model.gaps[g]))] += model.gaps[g].load_us;
   }
   for (const Stay& stay : stays_of(model, draft)) {
-    const bool stored = stay.out != none && stay.written >= 0 &&
-                        !(model.problem.items[stay.item].transient && model.gaps[stay.out].outside);
-    if (stored) time[1] += model.store_us[stay.item];
+    if (is_stored(model, stay)) time[1] += model.store_us[stay.item];
   }
   const double both = std::min(time[0], time[1]) / model.problem.duplex_factor;
   const double alone = time[0] > time[1] ? time[0] - time[1] : time[1] - time[0];

@@ -116,6 +116,22 @@ std::vector<Stay> stays_of(const Model& model, const Draft& draft) {
   return stays;
 }
 
+bool is_stored(const Model& model, const Stay& stay) {
+  if (stay.out == none || stay.written < 0) return false;
+  return !(model.problem.items[stay.item].transient && model.gaps[stay.out].outside);  // that one leaves by itself
+}
+
+// After the pause, which ends before the item is dropped; without one at once, or with the drop where that is late.
+std::uint32_t store_after(const Model& model, const Draft& draft, const Stay& stay) {
+  const std::uint32_t from = model.gaps[stay.out].from;
+  const std::uint32_t late = draft.late[stay.out];
+  const std::uint32_t pause = draft.pause[stay.out];
+  const std::int64_t kept = std::int64_t{from} - stay.written;
+  const bool fits = pause <= (kept < 0 ? kept + model.units : kept) + late;
+  if (pause > 0 && fits) return (static_cast<std::uint32_t>(stay.written) + pause) % model.units;
+  return late > 0 ? model.wrap(std::int64_t{from} + late) : static_cast<std::uint32_t>(stay.written);
+}
+
 std::vector<std::uint64_t> occupancy(const Model& model, const Draft& draft) {
   // Differences that wrap at 2^64 and come back: sums of them are exact.
   std::vector<std::uint64_t> change(model.units + 1, 0);

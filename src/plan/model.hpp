@@ -67,6 +67,10 @@ struct Stay {
 };
 std::vector<Stay> stays_of(const Model& model, const Draft& draft);
 
+// Whether the draft stores it as it leaves, and the unit whose end makes that store due.
+bool is_stored(const Model& model, const Stay& stay);
+std::uint32_t store_after(const Model& model, const Draft& draft, const Stay& stay);
+
 // Bytes by unit of a draft, its leads included.
 std::vector<std::uint64_t> occupancy(const Model& model, const Draft& draft);
 

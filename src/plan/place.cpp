@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "plan/field.hpp"
+#include "plan/stores.hpp"
 
 namespace hoist::plan {
 namespace {
@@ -21,6 +22,7 @@ class Placer {
     std::vector<Stay> stays = stays_of(model_, draft_);
     put_permanent(stays);
     if (bottom_ > model_.arena) return false;
+    if (options_.echo) tails_ = store_tails(model_, draft_, stays);
     sort(stays);
     for (std::uint32_t retry = 0;; ++retry) {
       const std::size_t failed = put_all(stays);
@@ -67,6 +69,7 @@ class Placer {
   std::size_t put_all(const std::vector<Stay>& stays) {
     field_.clear();
     std::fill(birth_.begin(), birth_.end(), nowhere);
+    echoes_.assign(options_.echo ? model_.units : 0, {});
     for (std::size_t i = 0; i < stays.size(); ++i) {
       if (!put(stays[i])) return i;
     }
@@ -85,33 +88,52 @@ class Placer {
 
   bool put(Stay stay) {
     const Gap& in = model_.gaps[stay.in];
-    std::uint32_t tail = stay.written >= 0 ? options_.tail : 0;
+    const std::uint32_t tail = options_.echo ? tails_[stay.out] : stay.written >= 0 ? options_.tail : 0;
+    std::uint32_t wait = 0;  // units for which a store may still have the place
     for (;;) {
-      const std::uint64_t offset = find(stay, tail);
+      const std::uint64_t offset = find(stay, tail > wait ? tail - wait : 0, wait);
       if (offset != nowhere) {
-        draft_.offset[stay.in] = offset;
-        if (!in.loads) birth_[stay.item] = offset;
-        if (stay.size > 0) field_.add(stay.start, stay.length, {offset, offset + stay.size});
+        settle(stay, offset, tail);
         return true;
       }
-      if (tail > 0) {
-        tail = 0;
+      if (!options_.echo && wait < tail) {
+        wait = tail;
       } else if (in.loads && draft_.ahead[stay.in] > 1) {
         const std::uint32_t less = (draft_.ahead[stay.in] + 7) / 8;
         draft_.ahead[stay.in] -= less;
         stay.length -= less;
         stay.start = model_.wrap(std::int64_t{stay.start} + less);
+      } else if (options_.echo && wait < model_.units) {
+        wait = std::max(1U, 2 * wait);
       } else {
         return false;
       }
     }
   }
 
-  std::uint64_t find(const Stay& stay, std::uint32_t tail) {
+  void settle(const Stay& stay, std::uint64_t offset, std::uint32_t tail) {
+    draft_.offset[stay.in] = offset;
+    if (!model_.gaps[stay.in].loads) birth_[stay.item] = offset;
+    if (stay.size == 0) return;
+    field_.add(stay.start, stay.length, {offset, offset + stay.size});
+    if (!options_.echo) return;
+    std::uint32_t unit = model_.wrap(std::int64_t{stay.start} + stay.length);
+    for (std::uint32_t k = 0; k < tail; ++k, unit = unit + 1 == model_.units ? 0 : unit + 1) {
+      join(echoes_[unit], {offset, offset + stay.size});
+    }
+  }
+
+  std::uint64_t find(const Stay& stay, std::uint32_t tail, std::uint32_t wait) {
     const std::uint32_t length = std::min(stay.length + tail, model_.units);
     if (stay.size == 0) return birth_[stay.item] != nowhere ? birth_[stay.item] : 0;
     const bool fixed = !model_.gaps[stay.in].loads && birth_[stay.item] != nowhere;
-    if (!fixed) return hole(field_.meets(stay.start, length), stay.size, bottom_, model_.arena, options_.best_fit);
+    if (!fixed) {
+      const Row& met = with_echoes(field_.meets(stay.start, length), stay.start, wait);
+      if (options_.split && model_.problem.items[stay.item].transient) {
+        return highest_hole(met, stay.size, bottom_, model_.arena);
+      }
+      return hole(met, stay.size, bottom_, model_.arena, options_.best_fit);
+    }
     // All births of an item have one place.
     const std::uint64_t at = birth_[stay.item];
     const auto& met = field_.meets(stay.start, length);
@@ -120,12 +142,25 @@ class Placer {
     return taken ? nowhere : at;
   }
 
+  // What stores have for more than `wait` units from the start on is met, too.
+  const Row& with_echoes(const Row& met, std::uint32_t start, std::uint32_t wait) {
+    if (!options_.echo || wait >= model_.units) return met;
+    const Row& echoes = echoes_[(start + wait) % model_.units];
+    if (echoes.empty()) return met;
+    both_.resize(met.size() + echoes.size());
+    std::merge(met.begin(), met.end(), echoes.begin(), echoes.end(), both_.begin(), lower);
+    return both_;
+  }
+
   const Model& model_;
   Draft& draft_;
   const PlaceOptions& options_;
   Field field_;
   std::vector<std::uint64_t> birth_;  // by item
   std::uint64_t bottom_ = 0;
+  std::vector<std::uint32_t> tails_;  // by gap
+  std::vector<Row> echoes_;           // by unit: what stores still have
+  Row both_;
 };
 
 }  // namespace

@@ -12,6 +12,8 @@ struct PlaceOptions {
   PlaceOrder order = PlaceOrder::size;
   bool best_fit = false;   // the tightest hole instead of the lowest
   std::uint32_t tail = 0;  // units for which a dirty stay's bytes are kept free after its drop, where that fits
+  bool echo = false;       // places that a store frees late are taken last
+  bool split = false;      // transient items from the top
   bool grow = false;
   std::uint32_t retries = 4;  // how often what found no place goes to the front
   bool by_offset = true;      // the order of ops that are due together: by place, or by name

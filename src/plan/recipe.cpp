@@ -16,9 +16,9 @@ constexpr double never = std::numeric_limits<double>::infinity();
 constexpr std::uint8_t weight_kinds = 10;
 
 auto as_tuple(const Recipe& r) {
-  return std::make_tuple(r.stream, r.reserve, r.weight, r.loose, r.pressure, r.peer, r.store, r.only_needed, r.late,
-                         r.quiet, r.quiet_share, r.place.order, r.place.best_fit, r.place.tail, r.place.grow,
-                         r.place.by_offset);
+  return std::make_tuple(r.stream, r.reserve, r.weight, r.loose, r.pressure, r.peer, r.store, r.narrow, r.timed,
+                         r.leads, r.late, r.quiet, r.quiet_share, r.place.order, r.place.best_fit, r.place.tail,
+                         r.place.echo, r.place.split, r.place.grow, r.place.by_offset);
 }
 
 }  // namespace
@@ -88,7 +88,8 @@ std::optional<Draft> Cook::choose_draft(const Recipe& recipe) {
   Draft draft = keep_everything(model_);
   const std::vector<double> weight = weights(recipe.weight);
   const bool alone = recipe.stream != Stream::greedy && equalizer_.covers_all();
-  if (!alone && !choose(model_, {cap, weight, pressure_[recipe.pressure], recipe.peer, recipe.store}, draft))
+  if (!alone &&
+      !choose(model_, {cap, weight, pressure_[recipe.pressure], recipe.peer, recipe.store, recipe.narrow}, draft))
     return std::nullopt;
   if (recipe.stream == Stream::greedy) return draft;
   const EqualizeOptions options{cap, weight, recipe.stream == Stream::carry, recipe.loose};
@@ -109,20 +110,37 @@ void Cook::set_late(const Recipe& recipe, std::uint64_t cap, Draft& draft) const
   }
 }
 
+// Leads far beyond what a schedule asks for only take bytes.
+std::vector<std::uint32_t> Cook::most_leads(const Recipe& recipe, const Draft& draft) const {
+  std::vector<std::uint32_t> most = needed_leads(model_, draft, std::max(step_us_, copies_us(model_, draft)));
+  if (recipe.leads == Leads::needed) return most;
+  for (std::uint32_t g = 0; g < most.size(); ++g) {
+    if (recipe.leads == Leads::peers_needed && model_.link(model_.gaps[g]) == LinkId::peer) {
+      ++most[g];
+    } else {
+      most[g] = model_.problem.cyclic ? 2 * most[g] + 8 : model_.units;
+    }
+  }
+  return most;
+}
+
 double Cook::taste(const Recipe& recipe) {
-  const auto known = tasted_.find(recipe);
+  Recipe what = recipe;
+  if (what.timed) {  // places, and when stores begin, follow from the times
+    what.place = {};
+    what.late = what.quiet = 0;
+    what.quiet_share = 1;
+  }
+  const auto known = tasted_.find(what);
   if (known != tasted_.end()) return known->second;
-  double& time = tasted_[recipe];
+  double& time = tasted_[what];
   time = never;
   ++tries_;
   std::optional<Draft> draft = choose_draft(recipe);
   if (!draft) return time;
   set_late(recipe, cap_of(recipe), *draft);
-  // Leads far beyond what a schedule asks for only take bytes.
-  std::vector<std::uint32_t> most = needed_leads(model_, *draft, std::max(step_us_, copies_us(model_, *draft)));
-  if (!recipe.only_needed) {
-    for (std::uint32_t& lead : most) lead = model_.problem.cyclic ? 2 * lead + 8 : model_.units;
-  }
+  const std::vector<std::uint32_t> most = most_leads(recipe, *draft);
+  if (recipe.timed) return time = workshop_.try_timed(*draft, most).value_or(never);
   grow(model_, *draft, model_.arena, most);
   time = workshop_.try_draft(std::move(*draft), most, recipe.place).value_or(never);
   return time;
@@ -223,9 +241,9 @@ std::vector<double> Cook::next_reserves(double at) {
   return reserves;
 }
 
-bool Cook::improve(Recipe& recipe, double& time) {
+// What leaves.
+bool Cook::improve_choice(Recipe& recipe, double& time) {
   constexpr std::array orders = {PlaceOrder::time, PlaceOrder::size, PlaceOrder::area, PlaceOrder::length};
-  constexpr std::array streams = {Stream::greedy, Stream::above, Stream::carry};
   std::vector<std::uint8_t> kinds(weight_kinds);
   std::iota(kinds.begin(), kinds.end(), std::uint8_t{0});
   if (is_large() && !equalizer_.covers_all()) kinds = {0, 1, 3, 6};
@@ -240,22 +258,52 @@ bool Cook::improve(Recipe& recipe, double& time) {
     better |= vary(
         recipe, time, [](Recipe& r, double v) { r.loose = v; }, std::array{0.0, 0.1, 0.25, 0.5, 0.8, 1.5, 2.5});
   }
-  if (recipe.stream == Stream::greedy) better |= balance(recipe, time);
-  if (recipe.stream == Stream::greedy) better |= press(recipe, time);
-  better |= vary(
-      recipe, time, [](Recipe& r, bool v) { r.place.grow = v; }, std::array{false, true});
+  if (recipe.stream != Stream::greedy) return better;
+  if (!is_large()) {
+    better |= vary(
+        recipe, time, [](Recipe& r, bool v) { r.narrow = v; }, std::array{false, true});
+  }
+  better |= balance(recipe, time);
+  better |= press(recipe, time);
+  return better;
+}
+
+// Where it lies.
+bool Cook::improve_places(Recipe& recipe, double& time) {
+  constexpr std::array either = {false, true};
+  bool better = vary(
+      recipe, time, [](Recipe& r, bool v) { r.place.grow = v; }, either);
   better |= vary(
       recipe, time, [](Recipe& r, std::uint32_t v) { r.place.tail = v; }, std::array{0U, 1U, 2U});
+  if (stores_) {
+    better |= vary(
+        recipe, time, [](Recipe& r, bool v) { r.place.echo = v; }, either);
+    better |= vary(
+        recipe, time, [](Recipe& r, bool v) { r.place.split = v; }, either);
+  }
   better |= vary(
-      recipe, time, [](Recipe& r, bool v) { r.place.best_fit = v; }, std::array{false, true});
+      recipe, time, [](Recipe& r, bool v) { r.place.best_fit = v; }, either);
   better |= vary(
-      recipe, time, [](Recipe& r, bool v) { r.place.by_offset = v; }, std::array{false, true});
+      recipe, time, [](Recipe& r, bool v) { r.place.by_offset = v; }, either);
+  return better;
+}
+
+bool Cook::improve(Recipe& recipe, double& time) {
+  std::vector<Leads> leads = {Leads::early, Leads::needed};
+  if (peers_) leads.push_back(Leads::peers_needed);
+  bool better = improve_choice(recipe, time);
+  better |= improve_places(recipe, time);
+  if (model_.problem.cyclic && !is_large()) {
+    better |= vary(
+        recipe, time, [](Recipe& r, bool v) { r.timed = v; }, std::array{false, true});
+  }
   better |= vary(
-      recipe, time, [](Recipe& r, bool v) { r.only_needed = v; }, std::array{false, true});
+      recipe, time, [](Recipe& r, Leads v) { r.leads = v; }, leads);
   better |= vary(
       recipe, time, [](Recipe& r, int v) { r.late = static_cast<std::uint8_t>(v); }, std::array{0, 1, 2});
   better |= vary(
-      recipe, time, [](Recipe& r, Stream v) { r.stream = v; }, streams);
+      recipe, time, [](Recipe& r, Stream v) { r.stream = v; },
+      std::array{Stream::greedy, Stream::above, Stream::carry});
   return better;
 }
 
@@ -309,16 +357,24 @@ void Cook::descend_lean(const Recipe& from) {
   }
 }
 
+std::vector<Cook::Start> Cook::starts() const {
+  // Where equal streams cover everything, the greedy choice adds little and costs the most. Where tries are few, all of
+  // them go to one recipe: to the greedy one, whose stores find the most room to wait.
+  if (is_large()) return {{equalizer_.covers_all() ? Stream::carry : Stream::greedy}};
+  std::vector<Start> starts = {{Stream::carry}, {Stream::greedy}, {Stream::above}};
+  if (!equalizer_.covers_all()) starts.push_back({Stream::greedy, true});
+  if (model_.problem.cyclic) starts.push_back({Stream::greedy, false, true});
+  return starts;
+}
+
 void Cook::descend(std::uint64_t most_tries) {
-  // Where equal streams cover everything, the greedy choice adds little and costs the most.
-  std::vector<Stream> streams = {Stream::carry, Stream::greedy, Stream::above};
-  // Where tries are few, all of them go to one recipe: to the greedy one, whose stores find the most room to wait.
-  if (is_large()) streams = {equalizer_.covers_all() ? Stream::carry : Stream::greedy};
-  for (std::size_t i = 0; i < streams.size(); ++i) {
-    const Stream stream = streams[i];
-    most_tries_ = most_tries * (i + 1) / streams.size();  // none starves the others
+  const std::vector<Start> all = starts();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    most_tries_ = most_tries * (i + 1) / all.size();  // none starves the others
     Recipe best;
-    best.stream = stream;
+    best.stream = all[i].stream;
+    best.narrow = all[i].narrow;
+    best.timed = all[i].timed;
     best.place.order = PlaceOrder::time;
     best.place.grow = true;
     best.place.retries = is_large() ? 4 : 12;
@@ -332,7 +388,7 @@ void Cook::descend(std::uint64_t most_tries) {
     if (time == never) continue;
     while (improve(best, time)) {
     }
-    if (stream == Stream::carry && !is_large() && equalizer_.covers_all()) descend_lean(best);
+    if (all[i].stream == Stream::carry && !is_large() && equalizer_.covers_all()) descend_lean(best);
   }
 }
 

@@ -11,15 +11,20 @@ namespace hoist::plan {
 
 enum class Stream : std::uint8_t { greedy, above, carry };
 
+// How far ahead loads may be: as early as possible, as a deadline schedule asks for, or that for the peer link alone.
+enum class Leads : std::uint8_t { early, needed, peers_needed };
+
 struct Recipe {
   Stream stream = Stream::carry;
-  double reserve = 1;         // bytes kept for loads ahead, in what a unit streams on average
-  std::uint8_t weight = 3;    // which share of link time each unit gets: see Cook::weights
-  bool only_needed = false;   // leads as a deadline schedule asks for, instead of as early as possible
+  double reserve = 1;       // bytes kept for loads ahead, in what a unit streams on average
+  std::uint8_t weight = 3;  // which share of link time each unit gets: see Cook::weights
+  Leads leads = Leads::early;
   double loose = 0;           // as in EqualizeOptions
   std::uint8_t pressure = 0;  // rounds in which the loads of units that stalled became dearer
   double peer = 1;            // as in ChooseOptions
   double store = 1;           // as in ChooseOptions
+  bool timed = false;         // leads and places in the order of time: see Workshop::try_timed
+  bool narrow = false;        // as in ChooseOptions
   std::uint8_t late = 0;      // units by which stores wait
   std::uint8_t quiet = 0;     // which stalls stores keep out of: a row of Cook's `stalls_`
   double quiet_share = 1;     // of the arena, what such stores may fill
@@ -41,10 +46,19 @@ class Cook {
 
  private:
   double taste(const Recipe& recipe);
+  [[nodiscard]] std::vector<std::uint32_t> most_leads(const Recipe& recipe, const Draft& draft) const;
   [[nodiscard]] std::vector<double> first_reserves() const;
   [[nodiscard]] static std::vector<double> next_reserves(double at);
   void climb(Recipe& recipe, double& time);
   bool improve(Recipe& recipe, double& time);
+  bool improve_choice(Recipe& recipe, double& time);
+  bool improve_places(Recipe& recipe, double& time);
+  struct Start {
+    Stream stream = Stream::carry;
+    bool narrow = false;
+    bool timed = false;
+  };
+  [[nodiscard]] std::vector<Start> starts() const;
   void descend_lean(const Recipe& from);
   bool balance(Recipe& recipe, double& time);
   bool press(Recipe& recipe, double& time);

@@ -28,6 +28,27 @@ class Search {
     for (const std::uint32_t g : movable_) by_unit_[model_.gaps[g].to].push_back(g);
   }
 
+  void run_timed(double threshold) {
+    if (movable_.empty()) return;
+    std::optional<double> current = workshop_.time_of(draft_, most_);
+    if (!current) return;
+    const std::uint64_t all = tries_;
+    for (std::uint64_t proposals = 0; tries_ > 0 && proposals < 8 * all && !is_done(); ++proposals) {
+      Draft draft = draft_;
+      if (!change(draft)) continue;
+      const double most = *current * (1 + threshold * static_cast<double>(tries_) / static_cast<double>(all) *
+                                              random_.below(1 << 20) / (1 << 20));
+      if (copies_us(model_, draft) >= most) continue;
+      --tries_;
+      std::optional<double> time = workshop_.time_of(draft, most_);
+      if (!time || *time > most) continue;
+      if (*time < workshop_.best_us()) time = workshop_.try_timed(draft, most_);
+      if (!time || *time > most) continue;
+      current = time;
+      draft_ = std::move(draft);
+    }
+  }
+
   void run() {
     if (movable_.empty()) return;
     // Most proposals are refused by bytes or link time alone, which costs little.
@@ -127,6 +148,11 @@ class Search {
 };
 
 }  // namespace
+
+void search_in_time(Workshop& workshop, double bound_us, std::uint64_t tries, double threshold) {
+  if (!workshop.best_is_draft()) return;
+  Search(workshop, bound_us, tries).run_timed(threshold);
+}
 
 void search(Workshop& workshop, double bound_us, std::uint64_t tries) {
   if (!workshop.best_is_draft()) return;

@@ -9,4 +9,8 @@ namespace hoist::plan {
 // At most `tries` plans; stops at the bound.
 void search(Workshop& workshop, double bound_us, std::uint64_t tries);
 
+// The same over timetables, by bytes alone; what beats the best plan is placed. At first what is slower by up to
+// `threshold`, relative, is accepted, too, and ever less as tries are used up.
+void search_in_time(Workshop& workshop, double bound_us, std::uint64_t tries, double threshold);
+
 }  // namespace hoist::plan

@@ -41,11 +41,17 @@ Plan solve_sorted(const Problem& problem, const SolveOptions& options, double& f
     return options.effort > 0 ? options.effort : std::clamp(work / model.work(), least, most);
   };
   Cook cook(workshop, bound_us);
+  workshop.allow_packing();
   cook.descend(tries(600'000, 3, 900));
   if (is_tight(model)) repack(workshop, tries(400'000, 4, 48));
   const bool all = model.is_tiny() && try_all(workshop, bound_us, 40'000);
   if (!all && model.is_tiny()) refine(workshop, bound_us, tries(100'000, 1, 3000));
   if (!all && !cook.is_good()) search(workshop, bound_us, tries(cook.is_large() ? 100'000 : 800'000, 1, 1500));
+  if (!all && problem.cyclic && !cook.is_large() && !cook.is_good()) {
+    workshop.allow_packing();
+    search_in_time(workshop, bound_us, tries(300'000, 1, 1500), 0);
+    search_in_time(workshop, bound_us, tries(600'000, 1, 3000), 0.002);
+  }
   // Of large stacks, whose items have one use each, single changes are not worth their time.
   const bool rearranges = !all && !(cook.is_large() && cook.has_single_uses()) && !cook.is_good();
   if (rearranges) rearrange(workshop, bound_us, tries(cook.is_large() ? 500'000 : 2'000'000, 1, 4000));

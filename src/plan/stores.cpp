@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
+
+#include "plan/launch.hpp"
 
 namespace hoist::plan {
 namespace {
@@ -17,7 +20,7 @@ class Quiet {
   void run() {
     std::vector<Wait> waits;
     for (const Stay& stay : stays_of(model_, draft_)) {
-      if (stay.out == none || stay.written < 0 || model_.gaps[stay.out].outside) continue;
+      if (!is_stored(model_, stay) || model_.gaps[stay.out].outside) continue;
       const auto written = static_cast<std::uint32_t>(stay.written);
       if (busy_[after(written)] == 0) {
         used_[after(written)] += model_.store_us[stay.item];
@@ -120,6 +123,34 @@ class Quiet {
 
 void quiet_stores(const Model& model, Draft& draft, std::uint64_t cap, const std::vector<double>& stalls) {
   Quiet(model, draft, cap, stalls).run();
+}
+
+std::vector<std::uint32_t> store_tails(const Model& model, const Draft& draft, const std::vector<Stay>& stays) {
+  std::vector<std::uint32_t> tails(model.gaps.size(), 0);
+  const double step_us = std::max(model.compute_us, copies_us(model, draft));
+  const double stretch = model.compute_us > 0 ? step_us / model.compute_us : 1;
+  std::vector<double> start(model.units + 1, 0);
+  for (std::uint32_t u = 0; u < model.units; ++u) start[u + 1] = start[u] + model.problem.units[u].compute_us * stretch;
+  std::vector<std::pair<std::uint32_t, const Stay*>> due;  // after which unit
+  for (const Stay& stay : stays) {
+    if (is_stored(model, stay) && stay.size > 0) due.emplace_back(store_after(model, draft, stay), &stay);
+  }
+  std::stable_sort(due.begin(), due.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  double free_at = 0;
+  for (int round = 0; round < (model.problem.cyclic ? 2 : 1); ++round) {  // the second knows the first's backlog
+    for (const auto& [after, stay] : due) {
+      const double begin = round * start[model.units];
+      free_at = std::max(free_at, begin + start[after + 1]) + model.store_us[stay->item];
+      std::uint32_t unit = model.wrap(std::int64_t{stay->start} + stay->length);  // the first without it
+      double at = begin + start[unit] + (unit <= after ? start[model.units] : 0);
+      std::uint32_t& tail = tails[stay->out] = 0;
+      for (; tail + stay->length < model.units && at < free_at; ++tail) {
+        at += start[unit + 1] - start[unit];
+        unit = unit + 1 == model.units ? 0 : unit + 1;
+      }
+    }
+  }
+  return tails;
 }
 
 }  // namespace hoist::plan

@@ -13,4 +13,8 @@ namespace hoist::plan {
 // `stalls`: microseconds by unit.
 void quiet_stores(const Model& model, Draft& draft, std::uint64_t cap, const std::vector<double>& stalls);
 
+// By gap that a stay ends with: how many units begin between its end and that of its store, were stores one after the
+// other on their link and units as long as the step's copies make them.
+std::vector<std::uint32_t> store_tails(const Model& model, const Draft& draft, const std::vector<Stay>& stays);
+
 }  // namespace hoist::plan

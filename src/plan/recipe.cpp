@@ -357,18 +357,19 @@ void Cook::descend_lean(const Recipe& from) {
   }
 }
 
-std::vector<Cook::Start> Cook::starts() const {
+std::vector<Cook::Start> Cook::starts(std::uint64_t tries) const {
   // Where equal streams cover everything, the greedy choice adds little and costs the most. Where tries are few, all of
   // them go to one recipe: to the greedy one, whose stores find the most room to wait.
   if (is_large()) return {{equalizer_.covers_all() ? Stream::carry : Stream::greedy}};
   std::vector<Start> starts = {{Stream::carry}, {Stream::greedy}, {Stream::above}};
+  if (tries < 500) return starts;
   if (!equalizer_.covers_all()) starts.push_back({Stream::greedy, true});
   if (model_.problem.cyclic) starts.push_back({Stream::greedy, false, true});
   return starts;
 }
 
 void Cook::descend(std::uint64_t most_tries) {
-  const std::vector<Start> all = starts();
+  const std::vector<Start> all = starts(most_tries);
   for (std::size_t i = 0; i < all.size(); ++i) {
     most_tries_ = most_tries * (i + 1) / all.size();  // none starves the others
     Recipe best;

@@ -58,7 +58,7 @@ class Cook {
     bool narrow = false;
     bool timed = false;
   };
-  [[nodiscard]] std::vector<Start> starts() const;
+  [[nodiscard]] std::vector<Start> starts(std::uint64_t tries) const;
   void descend_lean(const Recipe& from);
   bool balance(Recipe& recipe, double& time);
   bool press(Recipe& recipe, double& time);

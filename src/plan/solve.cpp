@@ -29,6 +29,23 @@ bool is_tight(const Model& model) {
   return 2 * most > model.arena;
 }
 
+// Local search over what leaves, by bytes in time and by places, for as long as it pays.
+template <typename Tries>
+void improve(Workshop& workshop, const Cook& cook, double bound_us, const Tries& tries) {
+  const bool in_time = workshop.model.problem.cyclic && !cook.is_large();
+  workshop.allow_packing();
+  if (in_time) search_in_time(workshop, bound_us, tries(300'000, 1, 1500), 0);
+  // Of large stacks, whose items have one use each, single changes are not worth their time.
+  if (cook.is_large() && cook.has_single_uses()) return;
+  constexpr double pays = 0.002;
+  for (int round = 1; round <= 3 && !cook.is_good(); ++round) {
+    const double before = workshop.best_us();
+    if (in_time) search_in_time(workshop, bound_us, tries(600'000, 1, 3000), 0.002 * round);
+    rearrange(workshop, bound_us, tries(cook.is_large() ? 500'000 : 2'000'000, 1, 4000));
+    if (workshop.best_us() > (1 - pays) * before) return;
+  }
+}
+
 // The best plan found, the naive one among the candidates, whose time is `floor_us`.
 Plan solve_sorted(const Problem& problem, const SolveOptions& options, double& floor_us) {
   const Model model(problem);
@@ -47,14 +64,7 @@ Plan solve_sorted(const Problem& problem, const SolveOptions& options, double& f
   const bool all = model.is_tiny() && try_all(workshop, bound_us, 40'000);
   if (!all && model.is_tiny()) refine(workshop, bound_us, tries(100'000, 1, 3000));
   if (!all && !cook.is_good()) search(workshop, bound_us, tries(cook.is_large() ? 100'000 : 800'000, 1, 1500));
-  if (!all && problem.cyclic && !cook.is_large() && !cook.is_good()) {
-    workshop.allow_packing();
-    search_in_time(workshop, bound_us, tries(300'000, 1, 1500), 0);
-    search_in_time(workshop, bound_us, tries(600'000, 1, 3000), 0.002);
-  }
-  // Of large stacks, whose items have one use each, single changes are not worth their time.
-  const bool rearranges = !all && !(cook.is_large() && cook.has_single_uses()) && !cook.is_good();
-  if (rearranges) rearrange(workshop, bound_us, tries(cook.is_large() ? 500'000 : 2'000'000, 1, 4000));
+  if (!all && !cook.is_good()) improve(workshop, cook, bound_us, tries);
   Plan plan = workshop.take_best();
   complete(problem, model.uses, plan);
   if (plan.predicted.step_us <= floor_us) return plan;

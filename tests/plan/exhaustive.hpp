@@ -59,7 +59,9 @@ class Exhaustive {
     }
     for (const PlaceOrder order : {PlaceOrder::size, PlaceOrder::time, PlaceOrder::length, PlaceOrder::area}) {
       Draft placed = draft;
-      if (!place(model_, placed, {order, false, false, 0, 4}) || placed.ahead != draft.ahead) continue;
+      PlaceOptions options;
+      options.order = order;
+      if (!place(model_, placed, options) || placed.ahead != draft.ahead) continue;
       const Plan plan = emit(model_, placed, stays_of(model_, placed));
       best_ = std::min(best_, simulate(model_.problem, compile(model_.problem, model_.uses, plan), {}).step_us);
     }

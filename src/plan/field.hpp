@@ -14,7 +14,7 @@ struct Taken {
   std::uint64_t end = 0;
 };
 
-inline bool lower(const Taken& a, const Taken& b) { return a.begin < b.begin; }
+inline constexpr auto lower = [](const Taken& a, const Taken& b) { return a.begin < b.begin; };
 
 using Row = std::vector<Taken>;  // stretches that are taken, by offset, neither touching nor overlapping
 

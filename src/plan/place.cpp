@@ -104,7 +104,7 @@ class Placer {
         stay.length -= less;
         stay.start = model_.wrap(std::int64_t{stay.start} + less);
       } else if (options_.echo && wait < model_.units) {
-        wait = std::max(1U, 2 * wait);
+        wait = std::max(2U, 4 * wait);
       } else {
         return false;
       }

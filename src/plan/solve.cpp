@@ -38,7 +38,7 @@ void improve(Workshop& workshop, const Cook& cook, double bound_us, const Tries&
   // Of large stacks, whose items have one use each, single changes are not worth their time.
   if (cook.is_large() && cook.has_single_uses()) return;
   constexpr double pays = 0.002;
-  for (int round = 1; round <= 3 && !cook.is_good(); ++round) {
+  for (int round = 1; round <= (cook.is_large() ? 1 : 3) && !cook.is_good(); ++round) {
     const double before = workshop.best_us();
     if (in_time) search_in_time(workshop, bound_us, tries(600'000, 1, 3000), 0.002 * round);
     rearrange(workshop, bound_us, tries(cook.is_large() ? 500'000 : 2'000'000, 1, 4000));

@@ -35,9 +35,10 @@ class Timeline {
     constexpr std::uint32_t passes = 3;  // the last of them is told
     double before = 0;
     while (unit_ < passes * model_.units) {
+      const std::uint64_t unit = unit_;
       if (!advance()) return std::nullopt;
-      if (running_ || unit_ % model_.units != 0 || unit_ / model_.units == passes) continue;
-      before = now_;
+      const bool ended = unit_ > unit && unit_ % model_.units == 0;
+      if (ended && unit_ / model_.units == passes - 1) before = now_;
     }
     return table(now_ - before);
   }

@@ -34,13 +34,13 @@ template <typename Tries>
 void improve(Workshop& workshop, const Cook& cook, double bound_us, const Tries& tries) {
   const bool in_time = workshop.model.problem.cyclic && !cook.is_large();
   workshop.allow_packing();
-  if (in_time) search_in_time(workshop, bound_us, tries(300'000, 1, 1500), 0);
+  if (in_time) search_in_time(workshop, bound_us, tries(600'000, 1, 2000), 0);
   // Of large stacks, whose items have one use each, single changes are not worth their time.
   if (cook.is_large() && cook.has_single_uses()) return;
   constexpr double pays = 0.002;
   for (int round = 1; round <= (cook.is_large() ? 1 : 3) && !cook.is_good(); ++round) {
     const double before = workshop.best_us();
-    if (in_time) search_in_time(workshop, bound_us, tries(600'000, 1, 3000), 0.002 * round);
+    if (in_time) search_in_time(workshop, bound_us, tries(1'200'000, 1, 4000), 0.002 * round);
     rearrange(workshop, bound_us, tries(cook.is_large() ? 500'000 : 2'000'000, 1, 4000));
     if (workshop.best_us() > (1 - pays) * before) return;
   }

@@ -2,6 +2,7 @@
 #include "plan/pack.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "plan/field.hpp"
@@ -27,7 +28,7 @@ class Packer {
   }
 
   bool run() {
-    if (several_births() || !spend(2 * std::uint64_t{count_} * count_)) return false;
+    if (table_.step_us <= 0 || several_births() || !spend(2 * std::uint64_t{count_} * count_)) return false;
     for (std::uint32_t a = 0; a < count_; ++a) {
       for (std::uint32_t b = 0; b < a; ++b) meets_[at(a, b)] = meets_[at(b, a)] = meet(a, b) ? 1 : 0;
     }
@@ -67,11 +68,8 @@ class Packer {
     return behind(q.begin - p.begin) < p.end - p.begin - least || behind(p.begin - q.begin) < q.end - q.begin - least;
   }
 
-  [[nodiscard]] double behind(double time) const {
-    while (time < 0) time += table_.step_us;
-    while (time >= table_.step_us) time -= table_.step_us;
-    return time;
-  }
+  // A time on the cycle. The first step of a run can be any times as long as the last.
+  [[nodiscard]] double behind(double time) const { return time - std::floor(time / table_.step_us) * table_.step_us; }
 
   // All births of an item have one place, which is not sought here.
   [[nodiscard]] bool several_births() const {

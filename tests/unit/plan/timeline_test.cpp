@@ -93,6 +93,27 @@ void expect_as_long_as_its_run(const Problem& problem, double share) {
   EXPECT_NEAR(step, table->step_us, 1e-6 * step);
 }
 
+// A step of next to nothing after a first one of hours: where a time lies on the cycle is not found step by step.
+TEST(Timeline, PackingEndsHoweverLongTheFirstStepWas) {
+  Problem problem = units_of_100_us({"a", "b", "c"});
+  for (std::uint32_t u = 0; u < 3; ++u) {
+    problem.items.push_back(
+        {std::string(1, static_cast<char>('x' + u)), 1000, ItemClass::weight, LinkId::h2d, false, {{u, Mode::read}}});
+  }
+  std::optional<Timetable> table = run(problem, 3000);
+  ASSERT_TRUE(table);
+  ASSERT_EQ(table->spans.size(), 3U);
+  table->spans = {{0, 1e10}, {-1e10, 0}, {1e10, 2e10}};
+  const Model model(problem);
+  Draft draft = keep_everything(model);
+  for (std::uint32_t g = 0; g < model.gaps.size(); ++g) draft.evicted[g] = 1;
+  for (const double step : {1e-3, 0.0}) {
+    table->step_us = step;
+    std::uint64_t work = 1'000'000;
+    EXPECT_EQ(pack(model, *table, draft, work), step > 0) << "all three have room beside each other";
+  }
+}
+
 TEST(Timeline, APackedPlanTakesWhatItsRunTook) {
   expect_as_long_as_its_run(problems::stack(12, 0.5, 1.0), 0.9);
   expect_as_long_as_its_run(problems::stack(12, 0.5, 0.7, true), 0.85);
